@@ -108,12 +108,13 @@ std::optional<thread_registers> rank_walker::kept_registers(thread_id thread, st
 }
 
 result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count,
-                                              const find_call_description& describe) {
+                                              const find_call_description& describe,
+                                              const find_parameter_places& places) {
   const thread_registers* known = registers_of(thread);
   if (unwinder_ == nullptr || known == nullptr) {
     return fail(error_code::not_found, fmt::format("the stack of thread {} was not walked", thread.value()));
   }
-  return unwinder_->arguments(*known, frame, count, describe);
+  return unwinder_->arguments(*known, frame, count, describe, places);
 }
 
 }  // namespace mpiacq

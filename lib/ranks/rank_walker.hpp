@@ -39,7 +39,8 @@ class rank_walker {
   /// The first `count` arguments of the call that made frame number `frame` of a thread of the last walk. The process
   /// is held since its registers were read. Errors: as `unwinder::arguments`; not_found (no such thread was walked).
   [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count,
-                                                 const find_call_description& describe);
+                                                 const find_call_description& describe,
+                                                 const find_parameter_places& places);
   /// The registers of a thread of the last walk; null if it was not walked.
   [[nodiscard]] const thread_registers* registers_of(thread_id thread) const;
   /// The copy that the last walk has used, from an address on; empty if it has used none.

@@ -133,9 +133,9 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
 
 result<call_arguments> stack_taker::arguments(process_id pid, thread_id thread, std::size_t frame, std::size_t count) {
   rank_walker& walker = walker_of(pid);
-  return walker.arguments(thread, frame, count, [&](target_address return_address) {
-    return catalogue_.call_before(walker.map(), return_address);
-  });
+  const auto call = [&](target_address return_address) { return catalogue_.call_before(walker.map(), return_address); };
+  const auto places = [&](target_address pc) { return catalogue_.parameters_around(walker.map(), pc); };
+  return walker.arguments(thread, frame, count, call, places);
 }
 
 std::vector<rank_stacks> stack_taker::named(std::vector<pending> all, bool with_positions) {

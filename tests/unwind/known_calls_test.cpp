@@ -63,6 +63,7 @@ std::size_t frame_before(const raw_stack& stack, std::uint64_t address) {
 struct score {
   int known = 0;
   int described = 0;  ///< known from the description of the call in debug information
+  int in_frame = 0;   ///< known from the called function's own frame alone
   int all = 0;
   int wrong = 0;
 };
@@ -70,10 +71,17 @@ struct score {
 /// The score as a line of text.
 std::string text_of(const std::string& name, const score& of) {
   return name + ": " + std::to_string(of.known) + " of " + std::to_string(of.all) + " arguments known, " +
-         std::to_string(of.described) + " of them by call sites, " + std::to_string(of.wrong) + " wrong\n";
+         std::to_string(of.described) + " of them by call sites, " + std::to_string(of.in_frame) +
+         " in the called function, " + std::to_string(of.wrong) + " wrong\n";
+}
+
+/// Of the called functions, and not of the program.
+bool has_described_functions(const std::string& name) {
+  return name.find("_called_") != std::string::npos;
 }
 
 bool has_debug_information(const std::string& name) {
+  if (has_described_functions(name)) return false;
   return name.find("debug") != std::string::npos || name.find("dwarf") != std::string::npos;
 }
 
@@ -98,7 +106,8 @@ void compare(known_program& of, int number, score& into) {
   const find_call_description describe = [&](target_address address) {
     return of.catalogue.call_before(*map, address);
   };
-  const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size(), describe);
+  const find_parameter_places places = [&](target_address pc) { return of.catalogue.parameters_around(*map, pc); };
+  const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size(), describe, places);
   REQUIRE(found.has_value());
   CAPTURE(name, number, found->why);
   into.all += static_cast<int>(written.arguments.size());
@@ -108,6 +117,7 @@ void compare(known_program& of, int number, score& into) {
     if (!argument.is_known()) continue;
     ++into.known;
     if (argument.source == argument_source::call_site) ++into.described;
+    if (argument.source == argument_source::debug_information) ++into.in_frame;
     const unsigned bits = written.arguments[i].bits;
     const std::uint64_t mask = bits == 32 ? UINT32_MAX : UINT64_MAX;
     CAPTURE(i, argument.value, argument.from_memory);
@@ -131,8 +141,10 @@ void compare_programs(Wanted is_meant) {
     CHECK(one.known > 0);
     const bool is_optimised = name.find("_O0") == std::string::npos;
     CHECK((one.described > 0) == (has_debug_information(name) && is_optimised));
+    CHECK((one.in_frame > 0) == has_described_functions(name));
     whole.known += one.known;
     whole.described += one.described;
+    whole.in_frame += one.in_frame;
     whole.all += one.all;
     whole.wrong += one.wrong;
   }
@@ -144,16 +156,24 @@ void compare_programs(Wanted is_meant) {
 }  // namespace
 
 TEST_CASE("the arguments of calls in gcc's programs are what the called functions got, or unknown") {
-  compare_programs([](const std::string& name) { return name.starts_with("gcc") && !has_debug_information(name); });
+  compare_programs([](const std::string& name) {
+    return name.starts_with("gcc") && !has_debug_information(name) && !has_described_functions(name);
+  });
 }
 
 TEST_CASE("the arguments of calls in clang's programs are what the called functions got, or unknown") {
   const std::vector<std::string> all = all_programs();
   const auto is_by_clang = [](const std::string& name) { return name.starts_with("clang"); };
   if (std::none_of(all.begin(), all.end(), is_by_clang)) MPIACQ_SKIP("clang is not installed");
-  compare_programs([&](const std::string& name) { return is_by_clang(name) && !has_debug_information(name); });
+  compare_programs([&](const std::string& name) {
+    return is_by_clang(name) && !has_debug_information(name) && !has_described_functions(name);
+  });
 }
 
 TEST_CASE("the arguments of calls in programs with debug information are what the called functions got, or unknown") {
   compare_programs(has_debug_information);
+}
+
+TEST_CASE("the parameters of functions with debug information are what these functions got, or unknown") {
+  compare_programs(has_described_functions);
 }

@@ -16,7 +16,7 @@ enum class argument_source : std::uint8_t {
   instructions,      ///< from the instructions in front of the call, registers and memory
   call_site,         ///< from the description of the call in the program's debug information; instructions agree, or
                      ///< do not show the value
-  debug_information  ///< from the debug information of the called function; not used yet
+  debug_information  ///< from the called function's own frame, by its debug information: the value of the parameter now
 };
 
 /// "unknown", "instructions", "call-site" or "debug-information".

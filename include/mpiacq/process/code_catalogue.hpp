@@ -115,6 +115,10 @@ class code_catalogue {
   /// answer is not kept.
   [[nodiscard]] std::optional<call_description> call_before(const code_map& map, target_address return_address);
 
+  /// Where the parameters of the function around `pc` are when its code is at `pc`, by debug information; empty if it
+  /// says nothing. The answer is not kept.
+  [[nodiscard]] std::optional<parameter_places> parameters_around(const code_map& map, target_address pc);
+
   /// Looks addresses up on a thread of the catalogue, in which every signal is blocked, and keeps the answers. So files
   /// are opened for the first stack while other stacks are still unwound. Maps are copied. Questions that come
   /// meanwhile wait only for the modules that are being read.

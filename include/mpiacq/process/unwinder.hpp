@@ -102,6 +102,10 @@ class unwinder {
   /// which the caller itself was called (DW_OP_entry_value). An argument for which both give different values is
   /// unknown.
   ///
+  /// If the called function itself is described (`code_catalogue::parameters_around`), `places` finds its parameters in
+  /// its frame (argument_source::debug_information): arguments of tail calls, and others that its caller does not show.
+  /// They are what the variables are now. Frame 0 is left out: its parameters may be on their way to their places.
+  ///
   /// The instructions in front of the call are followed back to constants, addresses,
   /// slots of the caller's frame, and registers that a called function keeps (x86-64 and aarch64). An argument that
   /// cannot be followed is unknown, and all are unknown if the instruction before the return address does not call
@@ -111,7 +115,8 @@ class unwinder {
   ///
   /// Errors: those of `memory_reader::read_ranges`.
   [[nodiscard]] result<call_arguments> arguments(const thread_registers& thread, std::size_t frame, std::size_t count,
-                                                 const find_call_description& describe = {});
+                                                 const find_call_description& describe = {},
+                                                 const find_parameter_places& places = {});
 
   /// The registers of the caller of frame number `frame` that a called function keeps, as they are when that frame
   /// returns: rbx, rbp and r12 to r15 on x86-64. All others, and those that cannot be had, are 0. Empty if the stack

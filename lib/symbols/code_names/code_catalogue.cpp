@@ -76,7 +76,10 @@ struct code_catalogue::state {
   void expect(const query& q);
   void answer(code_names& names, std::span<const located> about, std::span<std::shared_ptr<const code_places>> answers);
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
-  [[nodiscard]] std::optional<call_description> call_before(code_map_state& map, target_address return_address);
+  /// The answer of the module whose code has an address: `ask` gets it with the link-time address. Empty: no module, or
+  /// no answer.
+  template <class Answer, class Ask>
+  [[nodiscard]] std::optional<Answer> ask_module(code_map_state& map, target_address about, Ask ask);
 };
 
 void code_catalogue::state::note(std::vector<error> found) {
@@ -209,19 +212,19 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
   return answers;
 }
 
-std::optional<call_description> code_catalogue::state::call_before(code_map_state& map, target_address return_address) {
-  const target_address asked = return_address - 1;
-  const elf::code_mapping* mapping = map.find(asked);
+template <class Answer, class Ask>
+std::optional<Answer> code_catalogue::state::ask_module(code_map_state& map, target_address about, Ask ask) {
+  const elf::code_mapping* mapping = map.find(about);
   if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) return std::nullopt;
   const auto names = names_of(map, mapping->file);
-  const std::uint64_t in_file = asked.value() - mapping->begin + mapping->file_offset;
+  const std::uint64_t in_file = about.value() - mapping->begin + mapping->file_offset;
   const auto address = names ? names->link_address(in_file) : std::nullopt;
   if (!address) return std::nullopt;
   std::vector<error> found_wrong;
-  std::optional<call_description> found;
+  std::optional<Answer> found;
   {
     const std::scoped_lock guard{names->lock};
-    found = names->call_before(*address + 1, search, found_wrong);
+    found = ask(*names, *address, found_wrong);
   }
   note(std::move(found_wrong));
   return found;
@@ -255,7 +258,19 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::describe(std::sp
 std::optional<call_description> code_catalogue::call_before(const code_map& map, target_address return_address) {
   code_map_state* known = map.state_.get();
   if (known == nullptr || return_address.is_null()) return std::nullopt;
-  return state_->call_before(*known, return_address);
+  return state_->ask_module<call_description>(
+      *known, return_address - 1, [&](code_names& names, std::uint64_t call, std::vector<error>& found_wrong) {
+        return names.call_before(call + 1, state_->search, found_wrong);
+      });
+}
+
+std::optional<parameter_places> code_catalogue::parameters_around(const code_map& map, target_address pc) {
+  code_map_state* known = map.state_.get();
+  if (known == nullptr) return std::nullopt;
+  return state_->ask_module<parameter_places>(
+      *known, pc, [&](code_names& names, std::uint64_t address, std::vector<error>& found_wrong) {
+        return names.parameters_around(address, state_->search, found_wrong);
+      });
 }
 
 void code_catalogue::expect(std::span<const query> queries) {

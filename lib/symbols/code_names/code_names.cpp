@@ -31,9 +31,10 @@ std::optional<std::uint64_t> code_names::link_address(std::uint64_t file_offset)
 }
 
 std::unique_ptr<code_names::dwarf> code_names::dwarf_in(image* file, const debug_file_search& search,
+                                                        debug_info::with_locations locations,
                                                         std::vector<error>& problems) const {
   if (file == nullptr) return nullptr;
-  auto opened = debug_info::dwarf_data::open(*file, search, roots_);
+  auto opened = debug_info::dwarf_data::open(*file, search, roots_, locations);
   if (!opened) {
     problems.push_back(std::move(opened).error().on(path_));
     return nullptr;
@@ -41,14 +42,16 @@ std::unique_ptr<code_names::dwarf> code_names::dwarf_in(image* file, const debug
   return *opened ? std::make_unique<dwarf>(std::move(**opened)) : nullptr;
 }
 
-code_names::dwarf* code_names::open_dwarf(const debug_file_search& search, std::vector<error>& problems) {
-  if (!dwarf_tried_) {
-    dwarf_tried_ = true;
-    dwarf_ = dwarf_in(file_.get(), search, problems);
-    if (!dwarf_) dwarf_ = dwarf_in(files_.debug_file(search, problems), search, problems);
-    if (!dwarf_) dwarf_ = dwarf_in(files_.served_debug_file(search, problems), search, problems);
-  }
-  return dwarf_.get();
+code_names::dwarf* code_names::open_dwarf(const debug_file_search& search, std::vector<error>& problems,
+                                          debug_info::with_locations locations) {
+  const bool is_plain = locations == debug_info::with_locations::no;
+  opened_dwarf& one = is_plain ? dwarf_ : dwarf_with_locations_;
+  if (one.is_tried) return one.by.get();
+  one.is_tried = true;
+  one.by = dwarf_in(file_.get(), search, locations, problems);
+  if (!one.by) one.by = dwarf_in(files_.debug_file(search, problems), search, locations, problems);
+  if (!one.by) one.by = dwarf_in(files_.served_debug_file(search, problems), search, locations, problems);
+  return one.by.get();
 }
 
 const function_symbols& code_names::symbols(const debug_file_search& search, std::vector<error>& problems) {
@@ -99,15 +102,29 @@ void code_names::note_fault(const error& fault, std::vector<error>& problems) {
   if (!std::exchange(dwarf_failed_, true)) problems.push_back(error(fault).on(path_));
 }
 
-std::optional<call_description> code_names::call_before(std::uint64_t return_address, const debug_file_search& search,
-                                                        std::vector<error>& problems) {
-  dwarf* by = open_dwarf(search, problems);
-  if (by == nullptr) return std::nullopt;
-  auto found = by->reader.call_before(return_address);
+template <class Ask>
+auto code_names::asked(const debug_file_search& search, std::vector<error>& problems,
+                       debug_info::with_locations locations, Ask ask) {
+  using answer = typename decltype(ask(std::declval<debug_info::code_reader&>()))::value_type;
+  dwarf* by = open_dwarf(search, problems, locations);
+  if (by == nullptr) return answer{};
+  auto found = ask(by->reader);
   if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
   if (found) return std::move(*found);
   note_fault(found.error(), problems);
-  return std::nullopt;
+  return answer{};
+}
+
+std::optional<call_description> code_names::call_before(std::uint64_t return_address, const debug_file_search& search,
+                                                        std::vector<error>& problems) {
+  return asked(search, problems, debug_info::with_locations::no,
+               [&](debug_info::code_reader& reader) { return reader.call_before(return_address); });
+}
+
+std::optional<parameter_places> code_names::parameters_around(std::uint64_t address, const debug_file_search& search,
+                                                              std::vector<error>& problems) {
+  return asked(search, problems, debug_info::with_locations::yes,
+               [&](debug_info::code_reader& reader) { return reader.parameters_around(address); });
 }
 
 std::vector<code_place> code_names::describe(std::uint64_t address, const debug_file_search& search,

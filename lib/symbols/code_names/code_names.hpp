@@ -39,6 +39,12 @@ class code_names {
                                                             const debug_file_search& search,
                                                             std::vector<error>& problems);
 
+  /// Where the parameters of the function around a link-time address are, by DWARF; empty if that is not described.
+  /// Faults of the file go to `problems`.
+  [[nodiscard]] std::optional<parameter_places> parameters_around(std::uint64_t address,
+                                                                  const debug_file_search& search,
+                                                                  std::vector<error>& problems);
+
   /// An instruction, and whether its address is a return address.
   struct question {
     std::uint64_t address = 0;
@@ -55,6 +61,10 @@ class code_names {
   std::unordered_map<question, std::shared_ptr<const code_places>, hash_of_question> answers;
 
  private:
+  /// What DWARF answers to a question to its reader; empty: nothing, or an error, which goes to `problems`.
+  template <class Ask>
+  [[nodiscard]] auto asked(const debug_file_search& search, std::vector<error>& problems,
+                           debug_info::with_locations locations, Ask ask);
   /// The DWARF of one file.
   struct dwarf {
     debug_info::dwarf_data data;
@@ -64,8 +74,10 @@ class code_names {
 
   /// Adds a fault of the file's entries, the first one only.
   void note_fault(const error& fault, std::vector<error>& problems);
-  [[nodiscard]] dwarf* open_dwarf(const debug_file_search& search, std::vector<error>& problems);
+  [[nodiscard]] dwarf* open_dwarf(const debug_file_search& search, std::vector<error>& problems,
+                                  debug_info::with_locations locations = debug_info::with_locations::no);
   [[nodiscard]] std::unique_ptr<dwarf> dwarf_in(image* file, const debug_file_search& search,
+                                                debug_info::with_locations locations,
                                                 std::vector<error>& problems) const;
   [[nodiscard]] const function_symbols& symbols(const debug_file_search& search, std::vector<error>& problems);
   void add_packed_symbols(std::vector<error>& problems);
@@ -77,9 +89,13 @@ class code_names {
   std::vector<segment> code_;
   module_symbols files_;  ///< finds and opens the debug files
   std::vector<std::string> roots_;
-  bool dwarf_tried_ = false;
   bool dwarf_failed_ = false;  ///< the fault of an entry is reported once
-  std::unique_ptr<dwarf> dwarf_;
+  struct opened_dwarf {
+    bool is_tried = false;
+    std::unique_ptr<dwarf> by;
+  };
+  opened_dwarf dwarf_;
+  opened_dwarf dwarf_with_locations_;
   std::optional<function_symbols> symbols_;
 };
 

@@ -16,10 +16,11 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// The sections that the readers of DWARF need. Locations, macros, frames and indices are not copied.
+/// The sections that the readers of DWARF need. Macros, frames and indices are not copied.
 constexpr std::array<std::string_view, 12> wanted_sections = {"info",        "types",  "abbrev",   "addr",
                                                               "aranges",     "line",   "line_str", "str",
                                                               "str_offsets", "ranges", "rnglists", "sup"};
+constexpr std::array<std::string_view, 2> location_sections = {"loc", "loclists"};
 
 /// Larger uncompressed sections are mapped: most of the allowance is for libdw's own memory.
 constexpr std::uint64_t most_copied = std::uint64_t{128} << 20;
@@ -40,7 +41,7 @@ bool starts_with_any(std::string_view& name, std::initializer_list<std::string_v
   return false;
 }
 
-bool is_wanted(const elf::image& file, const elf::section& s, std::string_view name) {
+bool is_wanted(const elf::image& file, const elf::section& s, std::string_view name, with_locations locations) {
   if (s.type == SHT_NULL || s.type == SHT_NOBITS) return false;
   if (name == ".gnu_debugaltlink") return true;
   const bool is_object = file.header().type == ET_REL;
@@ -49,7 +50,8 @@ bool is_wanted(const elf::image& file, const elf::section& s, std::string_view n
   if (is_relocation && !(is_object && starts_with_any(name, {".rela", ".rel"}))) return false;
   if (!starts_with_any(name, {".debug_", ".zdebug_"})) return false;
   if (name == "aranges" && s.size > largest_aranges) return false;
-  return std::find(wanted_sections.begin(), wanted_sections.end(), name) != wanted_sections.end();
+  const auto is_one_of = [name](const auto& all) { return std::find(all.begin(), all.end(), name) != all.end(); };
+  return is_one_of(wanted_sections) || (locations == with_locations::yes && is_one_of(location_sections));
 }
 
 /// The number of bytes that a section claims to inflate to; 0 if it is not compressed.
@@ -93,7 +95,7 @@ struct plan {
   bool has_compressed = false;
 };
 
-result<plan> plan_copy(elf::image& file) {
+result<plan> plan_copy(elf::image& file, with_locations locations) {
   auto sections = TRY(file.sections());
   plan made;
   made.parts.push_back({});
@@ -102,7 +104,7 @@ result<plan> plan_copy(elf::image& file) {
   for (std::size_t i = 1; i < sections.size(); ++i) {
     const elf::section& s = sections[i];
     const std::string name{file.name_of(s)};
-    if (is_wanted(file, s, name)) {
+    if (is_wanted(file, s, name, locations)) {
       made.parts.push_back({name, s});
       made.sources.push_back(s);
       made.total += std::min(s.size, file.file().size());
@@ -118,8 +120,9 @@ result<plan> plan_copy(elf::image& file) {
 
 }  // namespace
 
-result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance) {
-  auto made = TRY(plan_copy(file));
+result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance,
+                                                           with_locations locations) {
+  auto made = TRY(plan_copy(file, locations));
   const bool is_mappable = !made.has_compressed && file.header().type != ET_REL;
   if (is_mappable && made.total > most_copied) return std::nullopt;
   if (!allowance.take(made.total)) {

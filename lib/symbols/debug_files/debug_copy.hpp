@@ -10,13 +10,18 @@
 
 namespace mpiacq::debug_info {
 
+/// Whether the places of variables (.debug_loc, .debug_loclists) are needed. They can be a quarter of the whole, and
+/// few questions are about them.
+enum class with_locations : bool { no, yes };
+
 /// A copy in memory of those sections of a file that the readers of DWARF need, for libdw. libdw inflates all
 /// compressed sections when it opens a file, into as much memory as they claim to need. The copy checks these claims,
 /// and takes them and its own size from the allowance.
 ///
 /// Empty if the sections are too large to be copied and none is compressed: such a file can be mapped instead.
 /// Errors: limit (claims beyond the allowance, or beyond what compression achieves; a sparse file), bad_format, system.
-[[nodiscard]] result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance);
+[[nodiscard]] result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance,
+                                                                         with_locations locations);
 
 /// The contents of one section, inflated if it is compressed, with the same checks. The bytes are taken from the
 /// allowance. Errors: as above.

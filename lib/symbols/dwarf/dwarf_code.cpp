@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dwarf/dwarf_call_sites.hpp"
+#include "dwarf/dwarf_parameters.hpp"
 #include "dwarf/entry_walk.hpp"
 #include "errors/try.hpp"
 
@@ -215,6 +216,16 @@ result<std::optional<call_description>> code_reader::call_before(std::uint64_t r
   const auto function = TRY(reader.function_at(whole, call));
   if (!function) return std::nullopt;
   return call_site_in(reader.data_, *function, return_address);
+}
+
+result<std::optional<parameter_places>> code_reader::parameters_around(std::uint64_t address) {
+  auto unit = TRY(unit_of(address));
+  if (!unit) return std::nullopt;
+  code_reader& reader = reader_of(*unit);
+  Dwarf_Die whole = data_.whole_unit(*unit);
+  const auto function = TRY(reader.function_at(whole, address));
+  if (!function) return std::nullopt;
+  return parameters_at(reader.data_, *function, address);
 }
 
 result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {

@@ -47,6 +47,9 @@ class code_reader {
   /// The description of the call that returns to a link-time address; empty if there is none. Errors: bad_format,
   /// limit.
   [[nodiscard]] result<std::optional<call_description>> call_before(std::uint64_t return_address);
+  /// Where the parameters of the function around a link-time address are there; empty if they are not described.
+  /// Errors: bad_format, limit.
+  [[nodiscard]] result<std::optional<parameter_places>> parameters_around(std::uint64_t address);
 
  private:
   struct unit_functions {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <gelf.h>
 
-#include "debug_files/debug_copy.hpp"
 #include "debug_files/debug_files.hpp"
 #include "dwarf/dwarf_relocations.hpp"
 #include "dwarf/dwarf_structure.hpp"
@@ -62,22 +61,22 @@ class best_match {
 }  // namespace
 
 result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file, const debug_file_search& search,
-                                                   std::span<const std::string> roots) {
+                                                   std::span<const std::string> roots, with_locations locations) {
   auto present = TRY(has_debug_information(file));
   if (!present) return std::nullopt;
   dwarf_data data{std::make_shared<dwarf_allowance>()};
-  TRY(data.open_handles(file));
+  TRY(data.open_handles(file, locations));
   TRY(data.open_shared_file(file, search, roots));
   data.split_files_ = std::make_unique<split_unit_files>(
       file.file().name(), std::vector<std::string>{roots.begin(), roots.end()}, data.allowance_);
   return data;
 }
 
-result<void> dwarf_data::open_handles(elf::image& file) {
+result<void> dwarf_data::open_handles(elf::image& file, with_locations locations) {
   file_name_ = &file.file().name();
   abi_ = file.abi();
   order_ = abi_.order;
-  auto copied = TRY(copy_debug_sections(file, *allowance_));
+  auto copied = TRY(copy_debug_sections(file, *allowance_, locations));
   elf_version(EV_CURRENT);
   if (copied) {
     copy_ = std::make_unique<elf::memory_elf>(std::move(*copied));
@@ -137,7 +136,7 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
   }
   shared_image_ = std::make_unique<elf::image>(std::move(*found));
   shared_.reset(new dwarf_data{allowance_});
-  if (auto opened = shared_->open_handles(*shared_image_); !opened) return opened;
+  if (auto opened = shared_->open_handles(*shared_image_, with_locations::no); !opened) return opened;
   dwarf_setalt(get(), shared_->get());
   dwarf_setalt(shared_->get(), shared_->get());  // it shares with no further file, and libdw must not search for one
   strings_.insert(strings_.end(), shared_->strings_.begin(), shared_->strings_.end());

@@ -14,6 +14,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "debug_files/debug_copy.hpp"
 #include "dwarf/dwarf_allowance.hpp"
 #include "dwarf/dwarf_costs.hpp"
 #include "dwarf/split_units.hpp"
@@ -32,7 +33,8 @@ class dwarf_data {
   /// Empty if the file has no `.debug_info`. Errors: bad_format, not_found (the file that it shares with others), limit
   /// (see dwarf_allowance).
   [[nodiscard]] static result<std::optional<dwarf_data>> open(elf::image& file, const debug_file_search& search,
-                                                              std::span<const std::string> roots);
+                                                              std::span<const std::string> roots,
+                                                              with_locations locations = with_locations::no);
 
   [[nodiscard]] Dwarf* get() const { return dwarf_.get(); }
   [[nodiscard]] const std::string& file_name() const { return *file_name_; }
@@ -87,7 +89,7 @@ class dwarf_data {
   using extent = std::span<const char>;
 
   explicit dwarf_data(std::shared_ptr<dwarf_allowance> allowance) : allowance_(std::move(allowance)) {}
-  [[nodiscard]] result<void> open_handles(elf::image& file);
+  [[nodiscard]] result<void> open_handles(elf::image& file, with_locations locations);
   [[nodiscard]] result<void> open_split_part(const skeleton_unit& skeleton, const dwarf_data& home);
   /// The object that an entry belongs to: this one, the shared file, or a split part.
   [[nodiscard]] const dwarf_data& home_of(const Dwarf_Die& entry) const;

@@ -261,4 +261,51 @@ call_recipe recipe_of_description(const call_description& described, const call_
   return recipe;
 }
 
+namespace {
+
+/// A register to which a number is added is the frame's own: that one is described rightly by all compilers.
+value_id value_of_parameter(const parameter_places::parameter& one, const expression_context& context,
+                            value_graph& graph) {
+  using place = parameter_places::parameter::place;
+  const auto number = static_cast<std::uint64_t>(one.number);
+  switch (one.is) {
+    case place::constant:
+      return graph.constant(number);
+    case place::in_register:
+      return one.base ? kept_register(*one.base, context, graph) : unknown_value;
+    case place::in_memory: {
+      const expression_context of_frame{context.convention, context.module_begin, true};
+      const value_id base =
+          one.base ? kept_register(*one.base, of_frame, graph) : graph.add({.kind = value_kind::frame_address});
+      return graph.add({.kind = value_kind::load,
+                        .bits = static_cast<std::uint8_t>(8 * one.bytes),
+                        .left = graph.offset(base, number)});
+    }
+    case place::unknown:
+      break;
+  }
+  return unknown_value;
+}
+
+}  // namespace
+
+call_recipe recipe_of_parameters(const parameter_places& places, const call_convention& convention) {
+  call_recipe recipe;
+  recipe.in_registers.resize(convention.arguments.size());
+  recipe.on_stack.resize(call_recipe::most_stack_arguments);
+  value_graph graph;
+  const expression_context context{convention, 0, places.by_gcc};
+  for (std::size_t i = 0; i < places.parameters.size(); ++i) {
+    const bool is_in_register = i < recipe.in_registers.size();
+    const std::size_t on_stack = i - recipe.in_registers.size();
+    if (!is_in_register && on_stack >= recipe.on_stack.size()) break;
+    call_recipe::argument& argument = is_in_register ? recipe.in_registers[i] : recipe.on_stack[on_stack];
+    argument.value = value_of_parameter(places.parameters[i], context, graph);
+    argument.bits = static_cast<std::uint8_t>(8 * places.parameters[i].bytes);
+  }
+  const auto made = graph.nodes();  // at most three for each parameter, and fewer parameters than 64
+  recipe.values.assign(made.begin(), made.end());
+  return recipe;
+}
+
 }  // namespace mpiacq::unwinding

@@ -18,4 +18,8 @@ namespace mpiacq::unwinding {
 [[nodiscard]] call_recipe recipe_of_description(const call_description& described, const call_convention& convention,
                                                 std::uint64_t module_begin);
 
+/// The recipe for the parameters of a function, in its own frame: `at_call` is a register of this frame, and
+/// `frame_address` the stack pointer of its caller. The same registers as above are read.
+[[nodiscard]] call_recipe recipe_of_parameters(const parameter_places& places, const call_convention& convention);
+
 }  // namespace mpiacq::unwinding

@@ -52,6 +52,7 @@ struct seen_call {
   process_code::loaded_module* home = nullptr;  ///< of the caller
   covered_code code;                            ///< of the caller
   target_address entered;                       ///< the function that was entered
+  raw_frame callee;                             ///< its frame
   [[nodiscard]] target_address return_address() const { return caller.registers.pc; }
   [[nodiscard]] std::uint64_t offset() const { return return_address() - home->facts.begin; }
 };
@@ -71,6 +72,15 @@ call_argument agreed(const call_argument& by_code, const call_argument& by_descr
   return (differ & UINT32_MAX) == 0 ? both : call_argument{};
 }
 
+/// The argument by its caller, if the called function's own frame does not contradict it; else the one of the frame.
+call_argument confirmed(const call_argument& by_caller, const call_argument& in_frame) {
+  if (!in_frame.is_known()) return by_caller;
+  if (!by_caller.is_known()) return in_frame;
+  const unsigned bits = std::min(by_caller.bits, in_frame.bits);
+  const std::uint64_t mask = bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+  return ((by_caller.value ^ in_frame.value) & mask) == 0 ? by_caller : call_argument{};
+}
+
 call_argument in_public_form(const std::optional<recipe_value>& value, std::uint8_t bits, argument_source source) {
   return value ? call_argument{value->number, source, bits, value->from_memory} : call_argument{};
 }
@@ -78,20 +88,36 @@ call_argument in_public_form(const std::optional<recipe_value>& value, std::uint
 class argument_finder {
  public:
   argument_finder(process_view& process, const instruction_set& set, const thread_registers& thread,
-                  std::span<const std::byte> top, const find_call_description& describe)
-      : process_(process), set_(set), thread_(thread), top_(top), describe_(describe) {}
+                  std::span<const std::byte> top, const call_questions& ask)
+      : process_(process), set_(set), thread_(thread), top_(top), describe_(ask.call), places_(ask.places) {}
 
-  [[nodiscard]] result<call_arguments> find(const wanted_call& call, std::size_t depth) {
+  [[nodiscard]] result<call_arguments> find(const wanted_call& call) {
     std::string why;
     const auto seen = TRY(look_at(call.frame, why));
     if (!seen) return none(std::move(why));
-    const auto by_code = TRY(find_by_code(*seen, call.arguments));
-    const auto by_description = TRY(find_by_description(*seen, call, by_code, depth));
+    auto all = TRY(find(*seen, call, 0));
+    const auto own = TRY(find_in_own_frame(*seen, call));
+    if (!own) return all;
+    all.arguments.resize(call.arguments);
+    bool is_any_known = false;
+    for (std::size_t i = 0; i < call.arguments; ++i) {
+      call_argument& one = all.arguments[i];
+      one = confirmed(one, argument_of(*own, i, argument_source::debug_information));
+      is_any_known = is_any_known || one.is_known();
+    }
+    if (is_any_known) all.why.clear();
+    if (!all.why.empty()) all.arguments.clear();
+    return all;
+  }
+
+ private:
+  [[nodiscard]] result<call_arguments> find(const seen_call& seen, const wanted_call& call, std::size_t depth) {
+    const auto by_code = TRY(find_by_code(seen, call.arguments));
+    const auto by_description = TRY(find_by_description(seen, call, by_code, depth));
     if (!by_code.call && !by_description) return none(by_code.why);
     return combined(by_code, by_description, call.arguments);
   }
 
- private:
   /// What the caller's code says.
   struct result_of_code {
     std::optional<evaluated_call> call;  ///< empty: nothing
@@ -124,6 +150,7 @@ class argument_finder {
     seen.home = place.home;
     seen.code = *code;
     seen.entered = entered->begin;
+    seen.callee = callee;
     return seen;
   }
 
@@ -223,7 +250,10 @@ class argument_finder {
   /// The argument registers with which the function of a frame was entered.
   [[nodiscard]] result<entry_registers> entered_with(std::size_t frame, std::size_t depth) {
     entry_registers all{};
-    const auto passed = TRY(find({frame, set_.convention.arguments.size()}, depth));
+    std::string why;
+    const auto seen = TRY(look_at(frame, why));
+    if (!seen) return all;
+    const auto passed = TRY(find(*seen, {frame, set_.convention.arguments.size()}, depth));
     for (std::size_t i = 0; i < passed.arguments.size(); ++i) {
       const call_argument& one = passed.arguments[i];
       if (one.is_known()) all[set_.convention.arguments[i]] = recipe_value{one.value, one.from_memory, one.bits};
@@ -231,11 +261,43 @@ class argument_finder {
     return all;
   }
 
+  /// The recipe for the parameters of the function that stands at `pc`.
+  [[nodiscard]] std::shared_ptr<const call_recipe> recipe_of_places(const process_code::loaded_module& home,
+                                                                    target_address pc) {
+    known_calls& calls = home.table->calls();
+    const std::uint64_t offset = pc - home.facts.begin;
+    if (auto known = calls.find(offset, recipe_source::called_function)) return known;
+    const auto places = places_(pc).value_or(parameter_places{});
+    auto made = std::make_shared<const call_recipe>(recipe_of_parameters(places, set_.convention));
+    calls.add(offset, recipe_source::called_function, made);
+    return made;
+  }
+
+  /// The parameters of the called function, where it keeps them itself. Empty: it is not described, or has not called
+  /// another function, so that its parameters may be on their way.
+  [[nodiscard]] result<std::optional<evaluated_call>> find_in_own_frame(const seen_call& seen,
+                                                                        const wanted_call& call) {
+    if (!places_ || call.frame == 0 || !seen.callee.is_return_address) return std::nullopt;
+    const target_address pc = seen.callee.pc - 1;
+    const process_code::place place = process_.enter(pc);
+    if (place.home == nullptr) return std::nullopt;
+    const auto recipe = recipe_of_places(*place.home, pc);
+    if (recipe->values.size() <= 1) return std::nullopt;
+    frame_registers own;
+    TRY(walk_stack(process_, thread_, top_, {.max_frames = call.frame}, &own));
+    const calling_thread thread{
+        own.registers, own.known, place.home->facts.begin, memory(), seen.caller.registers.sp.value(), nullptr};
+    return std::optional{TRY(evaluate(*recipe, thread, call.arguments))};
+  }
+
+  [[nodiscard]] static call_argument argument_of(const evaluated_call& call, std::size_t i, argument_source source) {
+    return i < call.arguments.size() ? in_public_form(call.arguments[i], call.bits[i], source) : call_argument{};
+  }
+
   [[nodiscard]] static call_arguments combined(const result_of_code& by_code,
                                                const std::optional<evaluated_call>& by_description, std::size_t count) {
     const auto argument = [](const std::optional<evaluated_call>& call, std::size_t i, argument_source source) {
-      const bool has = call && i < call->arguments.size();
-      return has ? in_public_form(call->arguments[i], call->bits[i], source) : call_argument{};
+      return call ? argument_of(*call, i, source) : call_argument{};
     };
     call_arguments all;
     for (std::size_t i = 0; i < count; ++i) {
@@ -250,16 +312,17 @@ class argument_finder {
   const thread_registers& thread_;
   std::span<const std::byte> top_;
   const find_call_description& describe_;
+  const find_parameter_places& places_;
 };
 
 }  // namespace
 
 result<call_arguments> arguments_of(process_view& process, std::uint16_t elf_machine, const thread_registers& thread,
                                     std::span<const std::byte> top, const wanted_call& call,
-                                    const find_call_description& describe) {
+                                    const call_questions& ask) {
   const instruction_set* set = arch::instructions_of(elf_machine);
   if (set == nullptr) return none("the calls of this processor's code are not analysed");
-  return argument_finder{process, *set, thread, top, describe}.find(call, 0);
+  return argument_finder{process, *set, thread, top, ask}.find(call);
 }
 
 }  // namespace unwinding

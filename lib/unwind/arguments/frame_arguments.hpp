@@ -17,10 +17,15 @@ struct wanted_call {
   std::size_t arguments = 0;
 };
 
-/// The arguments of a call on a stack whose `top` has been read. `describe` may be empty. Errors: only errors that
-/// concern the whole target.
+/// What asks debug information. Both may be empty.
+struct call_questions {
+  const find_call_description& call;
+  const find_parameter_places& places;
+};
+
+/// The arguments of a call on a stack whose `top` has been read. Errors: only errors that concern the whole target.
 [[nodiscard]] result<call_arguments> arguments_of(process_view& process, std::uint16_t elf_machine,
                                                   const thread_registers& thread, std::span<const std::byte> top,
-                                                  const wanted_call& call, const find_call_description& describe);
+                                                  const wanted_call& call, const call_questions& ask);
 
 }  // namespace mpiacq::unwinding

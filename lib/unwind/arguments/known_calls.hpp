@@ -13,9 +13,10 @@
 namespace mpiacq::unwinding {
 
 /// How a recipe was made.
-enum class recipe_source : std::uint8_t { code, description };
+enum class recipe_source : std::uint8_t { code, description, called_function };
 
-/// The recipes of the calls in one module, by the offset of their return addresses. Thread: any, several at a time.
+/// The recipes of the calls in one module, by the offset of their return addresses; `called_function`: of the functions
+/// in one module, by the offset of the place where they stand. Thread: any, several at a time.
 class known_calls {
  public:
   /// The ranks of a job stand in few calls. Beyond this number, each look-up analyses the code again.

@@ -89,13 +89,13 @@ result<raw_stack> unwinder::walk(const thread_registers& thread, const walk_opti
 }
 
 result<call_arguments> unwinder::arguments(const thread_registers& thread, std::size_t frame, std::size_t count,
-                                           const find_call_description& describe) {
+                                           const find_call_description& describe, const find_parameter_places& places) {
   state_->view.memory().forget();
   std::vector<std::byte> top(unwinding::stack_memory::first_piece);
   memory_range range{thread.sp, top};
   TRY(state_->memory.read_ranges({&range, 1}));
   return unwinding::arguments_of(state_->view, state_->elf_machine, thread, range.into.first(range.got), {frame, count},
-                                 describe);
+                                 {describe, places});
 }
 
 result<std::optional<thread_registers>> unwinder::kept_registers(const thread_registers& thread, std::size_t frame) {
