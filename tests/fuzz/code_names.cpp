@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file whose code is asked for its names and calls: symbol tables, stubs, units, functions, inlined
-// calls, lines, descriptions of calls.
+// calls, lines, descriptions of calls, places of parameters.
 #include "code_names/code_names.hpp"
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include "code_names/code_mappings.hpp"
 #include "dwarf/dwarf_call_sites.hpp"
+#include "dwarf/dwarf_parameters.hpp"
 
 using namespace mpiacq;
 
@@ -32,12 +33,17 @@ std::vector<std::uint64_t> addresses_in(elf::image& file) {
   return addresses;
 }
 
-/// Asks for the calls that may return to each address from `begin` on.
+/// Asks for the calls that may return to each address from `begin` on, and for the parameters of the functions there.
 void describe_calls(elf::code_names& names, std::uint64_t begin) {
   constexpr std::uint64_t bytes = 64;
   std::vector<error> problems;
   for (std::uint64_t address = begin; address - begin < bytes; ++address) {
     const auto call = names.call_before(address, {{}, false}, problems);
+    const auto places = names.parameters_around(address, {{}, false}, problems);
+    if (places && places->parameters.size() > debug_info::most_parameters) std::abort();
+    for (const auto& one : places.value_or(parameter_places{}).parameters) {
+      if (one.bytes != 1 && one.bytes != 2 && one.bytes != 4 && one.bytes != 8) std::abort();
+    }
     if (!call) continue;
     if (call->parameters.size() > debug_info::most_site_parameters) std::abort();
     for (const call_description::parameter& one : call->parameters) {

@@ -187,6 +187,8 @@ void dwarf_data::note_sections() {
     if (text == "line") counted.lines = bytes;
     if (text == "addr") addresses_ = strings_.back();
     if (text == "ranges") ranges_ = strings_.back();
+    if (text == "loclists") location_lists_ = strings_.back();
+    if (text == "loc") old_location_lists_ = strings_.back();
     if (text == "str" || text == "info" || text == "types") names_.push_back(strings_.back());
   }
   costs_ = dwarf_costs{counted, allowance_};

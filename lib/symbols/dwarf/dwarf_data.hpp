@@ -81,6 +81,14 @@ class dwarf_data {
   /// An attribute of an entry, its specification or its abstract origin; false if none has it.
   [[nodiscard]] bool find_attribute(const Dwarf_Die& entry, unsigned name, Dwarf_Attribute& into) const;
 
+  /// .debug_loclists (DWARF 5) or .debug_loc (before); empty unless the file was opened with locations.
+  [[nodiscard]] std::span<const std::byte> location_lists(bool is_dwarf_5) const {
+    return std::as_bytes(is_dwarf_5 ? location_lists_ : old_location_lists_);
+  }
+  /// .debug_addr.
+  [[nodiscard]] std::span<const std::byte> addresses() const { return std::as_bytes(addresses_); }
+  [[nodiscard]] byte_order order() const { return order_; }
+
   /// Calls `visit` with the top entry of each unit until it returns true.
   result<void> visit_units(const std::function<result<bool>(Dwarf_Die& unit)>& visit) const;
 
@@ -115,6 +123,8 @@ class dwarf_data {
   std::vector<extent> names_;  ///< the sections among them that contain names of entries
   extent addresses_;           ///< .debug_addr
   extent ranges_;              ///< .debug_ranges
+  extent location_lists_;
+  extent old_location_lists_;
   mutable dwarf_costs costs_;  ///< the memory that libdw uses for this file
   // The file that several files share (dwz). libdw itself would open any file of that name.
   std::unique_ptr<elf::image> shared_image_;

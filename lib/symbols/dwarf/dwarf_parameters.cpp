@@ -5,6 +5,7 @@
 
 #include <dwarf.h>
 
+#include "dwarf/dwarf_locations.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
@@ -13,60 +14,54 @@ namespace {
 
 using kind_of_place = parameter_places::parameter::place;
 
-/// The operations of an expression, as libdw has read them.
-using operations = std::span<const Dwarf_Op>;
+using expression = std::span<const std::byte>;
 
-/// The register that an operation names, with the number that it adds.
-struct named_register {
-  std::uint64_t number = 0;
-  std::int64_t offset = 0;
+/// What the one operation of an expression means; `constant` may have DW_OP_stack_value behind it.
+struct operation {
+  enum class kind : std::uint8_t { other, in_register, beside_register, beside_frame_base, frame_address, constant };
+  kind is = kind::other;
+  std::uint64_t register_number = 0;
+  std::int64_t number = 0;
 };
 
-std::optional<std::uint64_t> register_itself(const Dwarf_Op& op) {
-  if (op.atom == DW_OP_regx) return op.number;
-  if (op.atom >= DW_OP_reg0 && op.atom <= DW_OP_reg31) return op.atom - std::uint64_t{DW_OP_reg0};
+/// The value of an operation that pushes a constant; empty for others.
+std::optional<std::int64_t> constant_of(std::uint64_t code, byte_cursor& from) {
+  if (code >= DW_OP_lit0 && code <= DW_OP_lit31) return static_cast<std::int64_t>(code - DW_OP_lit0);
+  if (code >= DW_OP_const1u && code <= DW_OP_const8s) {
+    // const1u, const1s, const2u, ... const8s, in this order.
+    const std::size_t size = std::size_t{1} << ((code - DW_OP_const1u) / 2);
+    const std::uint64_t value = from.number(size);
+    const auto unused = static_cast<unsigned>(64 - 8 * size);
+    const bool is_signed = (code - DW_OP_const1u) % 2 != 0;
+    return is_signed ? static_cast<std::int64_t>(value << unused) >> unused : static_cast<std::int64_t>(value);
+  }
+  if (code == DW_OP_constu) return static_cast<std::int64_t>(from.uleb());
+  if (code == DW_OP_consts) return from.sleb();
   return std::nullopt;
 }
 
-std::optional<named_register> register_as_base(const Dwarf_Op& op) {
-  if (op.atom == DW_OP_bregx) return named_register{op.number, static_cast<std::int64_t>(op.number2)};
-  if (op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg31)
-    return named_register{op.atom - std::uint64_t{DW_OP_breg0}, static_cast<std::int64_t>(op.number)};
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> constant_of(const Dwarf_Op& op) {
-  if (op.atom >= DW_OP_lit0 && op.atom <= DW_OP_lit31) return std::int64_t{op.atom} - DW_OP_lit0;
-  switch (op.atom) {
-    case DW_OP_const1u:
-    case DW_OP_const1s:
-    case DW_OP_const2u:
-    case DW_OP_const2s:
-    case DW_OP_const4u:
-    case DW_OP_const4s:
-    case DW_OP_const8u:
-    case DW_OP_const8s:
-    case DW_OP_constu:
-    case DW_OP_consts:
-      return static_cast<std::int64_t>(op.number);
-    default:
-      return std::nullopt;
+operation operation_in(expression bytes, byte_order order) {
+  using kind = operation::kind;
+  byte_cursor from{bytes, order};
+  const std::uint64_t code = from.number(1);
+  operation one;
+  if (code >= DW_OP_reg0 && code <= DW_OP_reg31) {
+    one = {kind::in_register, code - DW_OP_reg0, 0};
+  } else if (code == DW_OP_regx) {
+    one = {kind::in_register, from.uleb(), 0};
+  } else if (code >= DW_OP_breg0 && code <= DW_OP_breg31) {
+    one = {kind::beside_register, code - DW_OP_breg0, from.sleb()};
+  } else if (code == DW_OP_bregx) {
+    one = {kind::beside_register, from.uleb(), 0};
+    one.number = from.sleb();
+  } else if (code == DW_OP_fbreg) {
+    one = {kind::beside_frame_base, 0, from.sleb()};
+  } else if (code == DW_OP_call_frame_cfa) {
+    one = {kind::frame_address, 0, 0};
+  } else if (const auto value = constant_of(code, from); value && from.number(1) == DW_OP_stack_value) {
+    one = {kind::constant, 0, *value};
   }
-}
-
-/// The operations of a location at an address; empty if there are none there, or if they are in too many pieces.
-result<operations> location_at(const dwarf_data& data, Dwarf_Attribute& attribute, std::uint64_t address) {
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  Dwarf_Op* first = nullptr;
-  std::size_t count = 0;
-  std::ptrdiff_t next = 0;
-  for (std::size_t i = 0; i < most_pieces; ++i) {
-    TRY(data.take_steps(1));
-    next = dwarf_getlocations(&attribute, next, &base, &begin, &end, &first, &count);
-    if (next <= 0) return operations{};
-    if (begin <= address && address < end) return operations{first, count};
-  }
-  return operations{};
+  return from.good() && from.rest().empty() ? one : operation{};
 }
 
 /// What DW_OP_fbreg counts from: a register, or DWARF's frame address. Empty: something else.
@@ -75,14 +70,14 @@ struct frame_base {
   bool is_known = false;
 };
 
-result<frame_base> frame_base_of(const dwarf_data& data, const Dwarf_Die& function, std::uint64_t address) {
+result<frame_base> frame_base_of(const dwarf_data& data, const Dwarf_Die& function, const location_reader& locations,
+                                 std::uint64_t address) {
   Dwarf_Attribute attribute;
   if (!data.find_attribute(function, DW_AT_frame_base, attribute)) return frame_base{};
-  const operations ops = TRY(location_at(data, attribute, address));
-  if (ops.size() != 1) return frame_base{};
-  if (ops.front().atom == DW_OP_call_frame_cfa) return frame_base{std::nullopt, true};
-  const auto number = register_itself(ops.front());
-  return number ? frame_base{number, true} : frame_base{};
+  const operation one = operation_in(TRY(locations.at(attribute, address)), data.order());
+  if (one.is == operation::kind::frame_address) return frame_base{std::nullopt, true};
+  if (one.is == operation::kind::in_register) return frame_base{one.register_number, true};
+  return frame_base{};
 }
 
 /// The size of the type of a parameter in bytes. Empty: the type is neither an integer nor a pointer.
@@ -125,26 +120,29 @@ std::optional<std::uint8_t> size_of_type(const dwarf_data& data, const Dwarf_Die
   return std::nullopt;
 }
 
-parameter_places::parameter place_of_parameter(operations ops, const frame_base& base) {
+parameter_places::parameter place_of_parameter(const operation& by, const frame_base& base) {
   parameter_places::parameter one;
-  if (ops.size() == 1) {
-    if (const auto number = register_itself(ops.front())) {
+  one.number = by.number;
+  switch (by.is) {
+    case operation::kind::in_register:
       one.is = kind_of_place::in_register;
-      one.base = number;
-    } else if (ops.front().atom == DW_OP_fbreg && base.is_known) {
+      one.base = by.register_number;
+      break;
+    case operation::kind::beside_register:
+      one.is = kind_of_place::in_memory;
+      one.base = by.register_number;
+      break;
+    case operation::kind::beside_frame_base:
+      if (!base.is_known) break;
       one.is = kind_of_place::in_memory;
       one.base = base.in_register;
-      one.number = static_cast<std::int64_t>(ops.front().number);
-    } else if (const auto beside = register_as_base(ops.front())) {
-      one.is = kind_of_place::in_memory;
-      one.base = beside->number;
-      one.number = beside->offset;
-    }
-  } else if (ops.size() == 2 && ops.back().atom == DW_OP_stack_value) {
-    if (const auto value = constant_of(ops.front())) {
+      break;
+    case operation::kind::constant:
       one.is = kind_of_place::constant;
-      one.number = *value;
-    }
+      break;
+    case operation::kind::frame_address:
+    case operation::kind::other:
+      break;
   }
   return one;
 }
@@ -175,7 +173,8 @@ result<bool> is_whole(const dwarf_data& data, const Dwarf_Die& function, std::si
 
 result<std::optional<parameter_places>> parameters_at(const dwarf_data& data, const Dwarf_Die& function,
                                                       std::uint64_t address) {
-  const frame_base base = TRY(frame_base_of(data, function, address));
+  const location_reader locations(data, function);
+  const frame_base base = TRY(frame_base_of(data, function, locations, address));
   parameter_places all;
   bool is_plain = true;
   Dwarf_Die entry = function;
@@ -184,9 +183,9 @@ result<std::optional<parameter_places>> parameters_at(const dwarf_data& data, co
     is_plain = is_plain && size.has_value();
     if (!is_plain) return true;
     Dwarf_Attribute attribute;
-    operations ops;
-    if (dwarf_attr(&child, DW_AT_location, &attribute) != nullptr) ops = TRY(location_at(data, attribute, address));
-    all.parameters.push_back(place_of_parameter(ops, base));
+    expression bytes;
+    if (dwarf_attr(&child, DW_AT_location, &attribute) != nullptr) bytes = TRY(locations.at(attribute, address));
+    all.parameters.push_back(place_of_parameter(operation_in(bytes, data.order()), base));
     all.parameters.back().bytes = *size;
     return false;
   });

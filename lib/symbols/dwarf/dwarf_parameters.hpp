@@ -10,10 +10,8 @@
 
 namespace mpiacq::debug_info {
 
-/// The largest numbers of parameters of a function, and of pieces of code in which one parameter is in different
-/// places. A function with more parameters is not described; a parameter with more pieces is unknown.
+/// The largest number of parameters of a function. A function with more is not described.
 inline constexpr std::size_t most_parameters = 64;
-inline constexpr std::size_t most_pieces = 4096;
 
 /// Where the parameters of a function are at a link-time address of its code. Empty: one of them is neither an integer
 /// nor a pointer, or the function has only some of the parameters of its source. Errors: bad_format, limit.

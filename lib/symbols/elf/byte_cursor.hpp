@@ -35,6 +35,21 @@ class byte_cursor {
     }
   }
 
+  /// Signed LEB128.
+  std::int64_t sleb() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;;) {
+      const auto bytes = take(1);
+      if (!good_) return 0;
+      const auto b = std::to_integer<std::uint64_t>(bytes[0]);
+      if (shift < 64) value |= (b & 0x7f) << shift;
+      shift += 7;
+      if ((b & 0x80) != 0) continue;
+      if (shift < 64 && (b & 0x40) != 0) value |= ~std::uint64_t{0} << shift;
+      return static_cast<std::int64_t>(value);
+    }
+  }
+
   /// A length, and the size of the offsets after it: 4 bytes, or 8 behind an escape (DWARF 5, 7.4).
   struct unit_length {
     std::uint64_t length = 0;

@@ -300,8 +300,10 @@ call_recipe recipe_of_parameters(const parameter_places& places, const call_conv
     const std::size_t on_stack = i - recipe.in_registers.size();
     if (!is_in_register && on_stack >= recipe.on_stack.size()) break;
     call_recipe::argument& argument = is_in_register ? recipe.in_registers[i] : recipe.on_stack[on_stack];
+    const std::uint8_t bytes = places.parameters[i].bytes;
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != word_bytes) continue;
     argument.value = value_of_parameter(places.parameters[i], context, graph);
-    argument.bits = static_cast<std::uint8_t>(8 * places.parameters[i].bytes);
+    argument.bits = static_cast<std::uint8_t>(8 * bytes);
   }
   const auto made = graph.nodes();  // at most three for each parameter, and fewer parameters than 64
   recipe.values.assign(made.begin(), made.end());
