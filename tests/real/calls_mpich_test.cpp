@@ -1,9 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // mpiacq queues on the distribution's MPICH, which has no queue library: what the arguments of the calls show. The
 // fixture says which rank waits for which, with which tag.
+#include <cstdio>
 #include <filesystem>
+#include <map>
+#include <sstream>
 
 #include "found_job.hpp"
+#include "mpich_debug.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -136,4 +140,40 @@ TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks wit
                            "  2: (source 0, tag 9, MPI_COMM_WORLD)\n"}) {
     CHECK_THAT(text.out, ContainsSubstring(line));
   }
+}
+
+TEST_CASE("MPICH with symbols: the arguments of a tail call are read in MPI_Recv's own frame") {
+  const mpich_debug mpich = find_mpich_debug();
+  if (mpich.prefix.empty()) MPIACQ_SKIP(mpich.why_not);
+  const scratch_folder folder;
+  const std::string program = folder.path("tail_call");
+  const std::string source = std::string(MPIACQ_RANK_SOURCES) + "/mpi_tail_call.c";
+  const auto built =
+      run_command({mpich.prefix + "/bin/mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-o", program, source});
+  INFO(built.out << built.err);
+  REQUIRE(built.exit_code == 0);
+  running_job job({mpich.prefix + "/bin/mpiexec.hydra", "-n", "3", program}, 3);
+  std::map<std::size_t, std::map<std::string, long>> known;
+  CHECK(comes_true([&] {
+    const auto run = run_command({MPIACQ_COMMAND, "queues", "--json", job.pid_text()});
+    const json seen = json::parse(run.out);
+    known.clear();
+    for (std::size_t rank = 0; rank < seen.at("ranks").size(); ++rank) {
+      for (const auto& [role, argument] : arguments_of(seen.at("ranks").at(rank))) {
+        if (argument.at("source") == "debug-information") known[rank][role] = argument.at("value");
+      }
+    }
+    return known.size() == 3;
+  }));
+  std::istringstream lines{job.out()};
+  int told = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t rank = 0;
+    long from = 0, tag = 0;
+    if (std::sscanf(line.c_str(), "rank %zu receives from %ld with tag %ld", &rank, &from, &tag) != 3) continue;
+    ++told;
+    CHECK(known[rank]["source"] == from);
+    CHECK(known[rank]["tag"] == tag);
+  }
+  CHECK(told == 3);
 }
