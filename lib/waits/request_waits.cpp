@@ -100,6 +100,7 @@ class by_requests {
   struct message_peers {
     needs::node node = nowhere;  ///< goes on when any of them does; `nowhere` if not all of them were looked at
     rank_set all;
+    rank_set exchanging;  ///< their calls may be for messages
   };
 
   /// Without a queue, a pending send or receive shows its communicator alone. Only members of the communicator can
@@ -114,8 +115,10 @@ class by_requests {
     if (is_new) at->second = peers_on(peers);
     rank_set others = at->second.all.without(rank_set{rank.entry});
     if (others.empty()) return false;
-    // A rank that waits for any member also waits for itself, so that all such ranks share one node.
-    if (at->second.node != nowhere && needs_each_request(rank.doing)) graphs_.likely.need(report, at->second.node);
+    // A member that is in a call for messages may be the other rank, and the message may be on its way between the two.
+    const bool may_move = !at->second.exchanging.without(rank_set{rank.entry}).empty();
+    if (at->second.node != nowhere && !may_move && needs_each_request(rank.doing))
+      graphs_.likely.need(report, at->second.node);
     std::string why =
         fmt::format("in {}{}: {} on {}, whose other {} not known", rank.doing.function, site_text(rank.doing.at),
                     requests_text(one), seen_.communicator_name(shared), one.count == 1 ? "rank is" : "ranks are");
@@ -124,12 +127,14 @@ class by_requests {
   }
   [[nodiscard]] message_peers peers_on(std::uint32_t shared) {
     message_peers made;
-    std::vector<std::uint32_t> ranks;
+    std::vector<std::uint32_t> ranks, exchanging;
     std::vector<needs::node> nodes;
     seen_.shared.all[shared].members.for_each_known([&](std::size_t, std::int64_t member) {
       ranks.push_back(static_cast<std::uint32_t>(member));
       const auto report = seen_.report_of.find(ranks.back());
-      if (report != seen_.report_of.end()) nodes.push_back(report->second);
+      if (report == seen_.report_of.end()) return;
+      nodes.push_back(report->second);
+      if (may_exchange(seen_.ranks[report->second].doing)) exchanging.push_back(ranks.back());
     });
     if (nodes.size() == seen_.shared.all[shared].size) {
       made.node = graphs_.certain.add();
@@ -137,7 +142,20 @@ class by_requests {
       graphs_.likely.need(made.node, nodes);
     }
     made.all = set_of(std::move(ranks));
+    made.exchanging = set_of(std::move(exchanging));
     return made;
+  }
+  static bool may_exchange(const rank_activity& doing) {
+    switch (doing.kind) {
+      case kind::send:
+      case kind::receive:
+      case kind::exchange:
+      case kind::probe:
+      case kind::unknown:
+        return true;
+      default:
+        return names_requests(doing.kind) && may_wait_for_messages(doing);
+    }
   }
 
   /// Another request may end MPI_Waitany and MPI_Waitsome.
