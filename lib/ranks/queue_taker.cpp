@@ -58,13 +58,13 @@ std::size_t workers(const rank_queue_options& options, std::size_t ranks) {
   return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(most, 1));
 }
 
-/// Marks all lists of the report as invalid, so that nothing is concluded from them. That a communicator has another
-/// side was such a conclusion.
+/// Marks all lists of the report as invalid and drops their operations, so that nothing is concluded from them: the
+/// library may have read other things for requests. That a communicator has another side was such a conclusion.
 void disbelieve(queue_report& report) {
   for (queue_communicator& one : report.communicators) {
     one.is_inter.reset();
     one.remote_group.reset();
-    for (queue_listing& queue : one.queues) queue.known = queue_knowledge::failed;
+    for (queue_listing& queue : one.queues) queue = {queue_knowledge::failed, {}};
   }
 }
 

@@ -82,8 +82,9 @@ void add_differing_calls(const picture& seen, const wait_graphs& graphs, std::ve
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits in collective calls: for the ranks that have not entered the call.
 void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
-/// Adds the waits for nonblocking collective operations, from the requests of calls. They are likely: a rank may have
-/// begun the operation and do something else since.
+/// Adds the waits for nonblocking collective operations, and for sends and receives that no queue lists, from the
+/// requests of calls. They are likely: a rank may have begun the operation and do something else since, and of a send
+/// or a receive only the communicator is known.
 void add_requests(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits of ranks that no queue shows (`is_told_by_call`), from the arguments of their calls on MPI_COMM_WORLD
 /// and on communicators that they name (`rank_activity::on`). They are likely: an earlier message, or a request that

@@ -10,10 +10,6 @@ namespace mpiacq::waits {
 
 namespace {
 
-bool is_message(const pending_requests& one) {
-  return one.kind == mpi_request_kind::point_to_point || one.kind == mpi_request_kind::partitioned;
-}
-
 /// What one request is for, and what several are for.
 struct request_words {
   std::string_view one, several;
@@ -39,6 +35,10 @@ request_words words_for(mpi_request_kind purpose) {
 }
 
 }  // namespace
+
+bool is_message(const pending_requests& one) {
+  return one.kind == mpi_request_kind::point_to_point || one.kind == mpi_request_kind::partitioned;
+}
 
 bool knows_requests(const rank_activity& doing) {
   return doing.requests && doing.requests->unknown == 0;

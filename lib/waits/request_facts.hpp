@@ -8,6 +8,8 @@
 
 namespace mpiacq::waits {
 
+/// Whether these requests are for sends or receives.
+[[nodiscard]] bool is_message(const pending_requests& one);
 /// Whether every request that the call names is known.
 [[nodiscard]] bool knows_requests(const rank_activity& doing);
 /// Whether the call may wait for a send or a receive. Only its requests can rule it out.

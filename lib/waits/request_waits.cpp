@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Waits for nonblocking collective operations, from the requests of the calls that ranks are in.
+// Waits for nonblocking collective operations, and for messages that no queue shows, from the requests of the calls
+// that ranks are in.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -62,7 +63,7 @@ class by_requests {
       if (shared != nowhere) {
         is_in_[report].insert(shared);
         if (waits_for_requests(doing.kind)) waiting_[shared].push_back({report, &one});
-      } else {
+      } else if (!add_message(report, one)) {
         say(report, one);
       }
     }
@@ -92,6 +93,68 @@ class by_requests {
       if (needs_each_request(doing)) graphs_.likely.need(one.report, all_come);
       graphs_.waits.push_back(
           {seen_.ranks[one.report].entry, awaited, false, false, reason(doing, *one.requests, shared, awaited)});
+    }
+  }
+
+  /// The ranks of one communicator, of which any may be the other rank of a message.
+  struct message_peers {
+    needs::node node = nowhere;  ///< goes on when any of them does; `nowhere` if not all of them were looked at
+    rank_set all;
+    rank_set exchanging;  ///< their calls may be for messages
+  };
+
+  /// Without a queue, a pending send or receive shows its communicator alone. Only members of the communicator can
+  /// complete it. Returns false if they are not known, or if the operation is not the call's.
+  bool add_message(std::uint32_t report, const pending_requests& one) {
+    const rank_report& rank = seen_.ranks[report];
+    if (!is_message(one) || lists_queues(rank) || !waits_for_requests(rank.doing.kind)) return false;
+    const std::uint32_t shared = communicator_with(seen_, report, one.communicator);
+    const std::uint32_t peers = shared == nowhere ? nowhere : seen_.shared.peers_of(shared);
+    if (peers == nowhere || seen_.shared.all[peers].ambiguous) return false;
+    const auto [at, is_new] = message_peers_.try_emplace(peers);
+    if (is_new) at->second = peers_on(peers);
+    rank_set others = at->second.all.without(rank_set{rank.entry});
+    if (others.empty()) return false;
+    // A member that is in a call for messages may be the other rank, and the message may be on its way between the two.
+    const bool may_move = !at->second.exchanging.without(rank_set{rank.entry}).empty();
+    if (at->second.node != nowhere && !may_move && needs_each_request(rank.doing))
+      graphs_.likely.need(report, at->second.node);
+    std::string why =
+        fmt::format("in {}{}: {} on {}, whose other {} not known", rank.doing.function, site_text(rank.doing.at),
+                    requests_text(one), seen_.communicator_name(shared), one.count == 1 ? "rank is" : "ranks are");
+    graphs_.waits.push_back({rank.entry, std::move(others), true, false, std::move(why)});
+    return true;
+  }
+  [[nodiscard]] message_peers peers_on(std::uint32_t shared) {
+    message_peers made;
+    std::vector<std::uint32_t> ranks, exchanging;
+    std::vector<needs::node> nodes;
+    seen_.shared.all[shared].members.for_each_known([&](std::size_t, std::int64_t member) {
+      ranks.push_back(static_cast<std::uint32_t>(member));
+      const auto report = seen_.report_of.find(ranks.back());
+      if (report == seen_.report_of.end()) return;
+      nodes.push_back(report->second);
+      if (may_exchange(seen_.ranks[report->second].doing)) exchanging.push_back(ranks.back());
+    });
+    if (nodes.size() == seen_.shared.all[shared].size) {
+      made.node = graphs_.certain.add();
+      (void)graphs_.likely.add();
+      graphs_.likely.need(made.node, nodes);
+    }
+    made.all = set_of(std::move(ranks));
+    made.exchanging = set_of(std::move(exchanging));
+    return made;
+  }
+  static bool may_exchange(const rank_activity& doing) {
+    switch (doing.kind) {
+      case kind::send:
+      case kind::receive:
+      case kind::exchange:
+      case kind::probe:
+      case kind::unknown:
+        return true;
+      default:
+        return names_requests(doing.kind) && may_wait_for_messages(doing);
     }
   }
 
@@ -157,6 +220,7 @@ class by_requests {
   std::vector<std::string>& doubts_;
   std::vector<std::set<std::uint32_t>> is_in_;  ///< by report: the communicators on which it waits or tests
   std::map<std::uint32_t, std::vector<waiting_rank>> waiting_;  ///< by communicator
+  std::map<std::uint32_t, message_peers> message_peers_;        ///< by communicator
   std::map<std::string, std::vector<std::uint32_t>> not_known_;
   std::vector<std::uint32_t> incomplete_;
 };

@@ -195,6 +195,8 @@ TEST_CASE("queues: the answers of a library that asks for unknown types do not c
   const json seen = queues_of(job, {}, 1);
   INFO(seen.dump(1));
   CHECK(!seen.at("ranks").at(0).at("missing_types").empty());
+  CHECK(world(seen, 0).at("receives").empty());
+  CHECK(seen.at("waits").empty());
   CHECK(seen.at("cycles").empty());
   // One cause is on one line.
   const std::string text = queues(job.pid()).out;

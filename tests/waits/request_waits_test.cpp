@@ -126,14 +126,70 @@ TEST_CASE("requests: MPI_Waitall waits for messages and for collective operation
 TEST_CASE("requests: without queues, the report says what a call waits for and names no rank") {
   made_job job(2);
   hide_queues(job);
-  wait(job, 0, "MPI_Wait", {pending(purpose::point_to_point)});
+  wait(job, 0, "MPI_Wait", {pending(purpose::point_to_point, 9)});
   wait(job, 1, "MPI_Waitall", {{purpose::file, false, std::nullopt, "", 1}, pending(purpose::generalized, 9, 2)});
   const auto found = job.waits();
   CHECK(found.waits.empty());
-  CHECK(
-      says(found.doubts, "rank 0: in MPI_Wait for a point-to-point operation on MPI_COMM_WORLD, and which ranks can"));
+  CHECK(says(found.doubts, "rank 0: in MPI_Wait for a point-to-point operation, and which ranks can"));
   CHECK(says(found.doubts, "rank 1: in MPI_Waitall for an operation on a file, and which ranks"));
   CHECK(says(found.doubts, "rank 1: in MPI_Waitall for 2 requests that the program itself completes, and which"));
+}
+
+TEST_CASE("requests: without queues, any member of its communicator may complete a message") {
+  made_job job(4);
+  job.add_communicator(5, "half", {2, 3});
+  job.add_communicator(6, "alone", {1});
+  hide_queues(job);
+  wait(job, 0, "MPI_Wait", {pending(purpose::point_to_point)});
+  job.at(0, "/src/solver.c", 7);
+  wait(job, 1, "MPI_Wait", {pending(purpose::point_to_point, 6)});
+  wait(job, 2, "MPI_Waitall", {pending(purpose::point_to_point, 5, 2)});
+  const auto found = job.waits();
+  CHECK(text_of(found.waits) == "0>any:1-3? 2>any:3?");
+  REQUIRE(found.waits.size() == 2);
+  CHECK(found.waits[0].why ==
+        "in MPI_Wait at solver.c:7: a point-to-point operation on MPI_COMM_WORLD, whose other rank is not known");
+  CHECK(found.waits[1].why == "in MPI_Waitall: 2 point-to-point operations on half, whose other ranks are not known");
+  CHECK(found.deadlocks.empty());
+  CHECK(says(found.doubts, "rank 1: in MPI_Wait for a point-to-point operation on alone, and which ranks can"));
+  CHECK_FALSE(says(found.doubts, "rank 0: in MPI_Wait"));
+}
+
+TEST_CASE("requests: without queues, a message is perhaps part of a deadlock if no other member is in a call for one") {
+  made_job job(3);
+  hide_queues(job);
+  for (const std::uint32_t rank : {0U, 1U}) job.ranks()[rank].doing = call("MPI_Barrier", {on_world()});
+  wait(job, 2, "MPI_Wait", {pending(purpose::point_to_point)});
+  CHECK(text_of(job.waits().waits) == "0>2 1>2 2>any:0-1?");
+  REQUIRE(job.waits().deadlocks.size() == 1);
+  CHECK_FALSE(job.waits().deadlocks.front().certain);
+  CHECK(job.waits().deadlocks.front().ranks.size() == 3);
+  wait(job, 2, "MPI_Waitany", {pending(purpose::point_to_point), pending(purpose::generalized, 9)});
+  CHECK(job.waits().deadlocks.empty());  // the program may end MPI_Waitany
+  wait(job, 2, "MPI_Waitany", {pending(purpose::point_to_point, world, 2)});
+  CHECK(job.waits().deadlocks.size() == 1);
+  job.ranks().erase(job.ranks().begin());
+  CHECK(job.waits().deadlocks.empty());  // rank 0 was not looked at
+}
+
+TEST_CASE("requests: without queues, ranks that wait for messages are no deadlock: the messages may be on their way") {
+  made_job job(3);
+  hide_queues(job);
+  for (const std::uint32_t rank : {0U, 1U, 2U}) wait(job, rank, "MPI_Waitall", {pending(purpose::point_to_point)});
+  CHECK(text_of(job.waits().waits) == "0>any:1-2? 1>any:0,2? 2>any:0-1?");
+  CHECK(job.waits().deadlocks.empty());
+  job.ranks()[2].doing = call("MPI_Barrier", {on_world()});
+  CHECK(job.waits().deadlocks.empty());  // ranks 0 and 1 may exchange a message
+  job.ranks()[1].doing = call("MPI_Recv", {number(mpi_role::source, 0), number(mpi_role::tag, 7), on_world()});
+  CHECK(job.waits().deadlocks.empty());  // rank 0 may send it
+}
+
+TEST_CASE("requests: a message on an intercommunicator is with the other side") {
+  made_job job(4);
+  job.add_intercommunicator(6, {0, 1}, {2, 3});
+  hide_queues(job);
+  wait(job, 0, "MPI_Wait", {pending(purpose::point_to_point, 6)});
+  CHECK(text_of(job.waits().waits) == "0>any:2-3?");
 }
 
 TEST_CASE("requests: without queues a collective operation shows the ranks that are elsewhere") {
