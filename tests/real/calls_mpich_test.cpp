@@ -142,7 +142,7 @@ TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks wit
   }
 }
 
-TEST_CASE("MPICH with symbols: the arguments of a tail call are read in MPI_Recv's own frame") {
+TEST_CASE("MPICH with symbols: the arguments of a tail call are read in the frame of MPI_Probe") {
   const mpich_debug mpich = find_mpich_debug();
   if (mpich.prefix.empty()) MPIACQ_SKIP(mpich.why_not);
   const scratch_folder folder;
@@ -170,7 +170,7 @@ TEST_CASE("MPICH with symbols: the arguments of a tail call are read in MPI_Recv
   for (std::string line; std::getline(lines, line);) {
     std::size_t rank = 0;
     long from = 0, tag = 0;
-    if (std::sscanf(line.c_str(), "rank %zu receives from %ld with tag %ld", &rank, &from, &tag) != 3) continue;
+    if (std::sscanf(line.c_str(), "rank %zu probes %ld for tag %ld", &rank, &from, &tag) != 3) continue;
     ++told;
     CHECK(known[rank]["source"] == from);
     CHECK(known[rank]["tag"] == tag);
