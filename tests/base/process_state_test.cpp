@@ -1,10 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "proc/process_state.hpp"
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +37,52 @@ class waiting_child {
   pid_t pid_;
 };
 
+/// A child that takes no signal but SIGKILL until it may go on: it waits in the kernel for a child of its own, as in
+/// vfork(2). Until then, signals stay pending.
+class unstoppable_child {
+ public:
+  unstoppable_child() {
+    std::array<int, 2> ready{-1, -1}, hold{-1, -1};
+    if (::pipe2(ready.data(), O_CLOEXEC) != 0 || ::pipe2(hold.data(), O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(hold[1]);
+      char byte = 'x';
+      if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+        if (::write(ready[1], &byte, 1) == 1) (void)!::read(hold[0], &byte, 1);
+        ::_exit(0);
+      }
+      for (;;) ::pause();
+    }
+    ::close(ready[1]);
+    ::close(hold[0]);
+    hold_ = hold[1];
+    char byte = 0;
+    is_ready_ = ::read(ready[0], &byte, 1) == 1;
+    ::close(ready[0]);
+  }
+  ~unstoppable_child() {
+    ::kill(pid_, SIGKILL);
+    go_on();
+    ::waitpid(pid_, nullptr, 0);
+  }
+  unstoppable_child(const unstoppable_child&) = delete;
+  unstoppable_child& operator=(const unstoppable_child&) = delete;
+
+  [[nodiscard]] bool is_ready() const { return is_ready_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] process_id id() const { return process_id{pid_}; }
+  void go_on() {
+    if (hold_ >= 0) ::close(hold_);
+    hold_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int hold_ = -1;
+  bool is_ready_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("a process is running, stopped, or gone as a zombie") {
@@ -47,6 +97,52 @@ TEST_CASE("a process is running, stopped, or gone as a zombie") {
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT) == 0);
   CHECK(state_of(child.id()) == run_state::gone);
   CHECK(state_of(process_id{}) == run_state::gone);
+}
+
+TEST_CASE("a process that a signal has stopped is told from one that runs, and from one that is gone") {
+  const waiting_child child;
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  ::kill(child.pid(), SIGSTOP);
+  int status = 0;
+  REQUIRE(::waitpid(child.pid(), &status, WUNTRACED) == child.pid());
+  CHECK(is_stopped_by_signal(child.id()));
+  ::kill(child.pid(), SIGCONT);
+  REQUIRE(::waitpid(child.pid(), &status, WCONTINUED) == child.pid());
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  CHECK_FALSE(is_stopped_by_signal(process_id{}));
+}
+
+TEST_CASE("a SIGSTOP that is on its way counts as a stop, whether it was sent to the process or to its thread") {
+  const bool to_thread = GENERATE(false, true);
+  INFO(to_thread);
+  const auto send = [&](pid_t to, int signal) {
+    return to_thread ? static_cast<int>(::syscall(SYS_tgkill, to, to, signal)) : ::kill(to, signal);
+  };
+  unstoppable_child child;
+  REQUIRE(child.is_ready());
+  // Another signal that waits is no stop.
+  REQUIRE(send(child.pid(), SIGUSR1) == 0);
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  REQUIRE(send(child.pid(), SIGSTOP) == 0);
+  CHECK(state_of(child.id()) != run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
+  // SIGCONT takes the SIGSTOP away.
+  REQUIRE(send(child.pid(), SIGCONT) == 0);
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+}
+
+TEST_CASE("a SIGSTOP that is on its way stops the process when it can be stopped") {
+  unstoppable_child child;
+  REQUIRE(child.is_ready());
+  REQUIRE(::kill(child.pid(), SIGSTOP) == 0);
+  CHECK(state_of(child.id()) != run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
+  child.go_on();
+  int status = 0;
+  REQUIRE(::waitpid(child.pid(), &status, WUNTRACED) == child.pid());
+  CHECK(WIFSTOPPED(status));
+  CHECK(state_of(child.id()) == run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
 }
 
 TEST_CASE("a child that has ended and been waited for shows in the page faults") {
