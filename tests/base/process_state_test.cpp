@@ -38,7 +38,7 @@ class waiting_child {
 };
 
 /// A child that takes no signal but SIGKILL until it may go on: it waits in the kernel for a child of its own, as in
-/// vfork(2). Until then, signals stay pending.
+/// vfork(2). Until then, signals stay pending. It blocks SIGUSR1, which would end it like SIGKILL.
 class unstoppable_child {
  public:
   unstoppable_child() {
@@ -48,6 +48,10 @@ class unstoppable_child {
     if (pid_ == 0) {
       ::close(hold[1]);
       char byte = 'x';
+      sigset_t blocked;
+      sigemptyset(&blocked);
+      sigaddset(&blocked, SIGUSR1);
+      ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
       if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
         if (::write(ready[1], &byte, 1) == 1) (void)!::read(hold[0], &byte, 1);
         ::_exit(0);
