@@ -158,8 +158,9 @@ std::size_t node_ranks::held_count() const {
 
 std::vector<result<void>> node_ranks::release(leave how) {
   state_->take_events();
+  // The memory of a rank that was killed while it was held is still there.
+  if (state_->ends.is_on && state_->judge_ends()) state_->ends.signal.set();
   auto answers = state_->grip->let_go(state_->held_ones(), how);
-  state_->take_events();
   std::vector<result<void>> outcomes(state_->here.size());
   auto answer = answers.begin();
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -170,6 +171,8 @@ std::vector<result<void>> node_ranks::release(leave how) {
     if (!*answer && answer->error().code != error_code::process_gone) outcomes[i] = std::move(*answer);
     ++answer;
   }
+  // Not before: a rank that was killed just now is held at its end further.
+  state_->take_events();
   return outcomes;
 }
 
@@ -268,7 +271,7 @@ void node_ranks::state::take_events() {
       rank.hold.state = rank.identity.state = hold_state::gone;
     }
     if (std::holds_alternative<control_lost>(event->what)) rank.not_followed = rank.hold.why;
-    if (const auto* ending = std::get_if<process_ending>(&event->what)) {
+    if (const auto* ending = std::get_if<process_ending>(&event->what); ending != nullptr && ends.is_on) {
       rank.held = rank.at_end = true;
       note_end(place->second, *ending);
     }

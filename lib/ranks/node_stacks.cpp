@@ -12,10 +12,11 @@ namespace mpiacq {
 
 namespace {
 
-/// Refuses the ranks that a signal has stopped. Both lists stay in the order of ranks.
+/// Refuses the ranks that a signal has stopped. On a busy machine, a SIGSTOP may be on its way for long. Both lists
+/// stay in the order of ranks.
 void leave_stopped(std::vector<wanted_rank>& wanted, std::vector<rank_stacks>& refused) {
   const auto is_stopped = [](const wanted_rank& rank) {
-    return !rank.held && state_of(rank.process.process) == run_state::stopped;
+    return !rank.held && is_stopped_by_signal(rank.process.process);
   };
   std::vector<wanted_rank> others;
   for (const wanted_rank& rank : wanted) {

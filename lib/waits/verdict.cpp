@@ -88,24 +88,38 @@ verdict of_mismatch(const call_mismatch& found, const rank_names& names) {
   return given;
 }
 
+struct waiting_ranks {
+  rank_set waiting;
+  rank_set idle;  ///< ranks that others wait for, and that do not wait
+  bool certain = true;
+};
+
+waiting_ranks waiting_ranks_of(const std::vector<rank_wait>& waits, bool only_certain) {
+  waiting_ranks all;
+  rank_set awaited;
+  for (const rank_wait& wait : waits) {
+    if (only_certain && !wait.certain) continue;
+    all.waiting.add(wait.from);
+    awaited.add(wait.to);
+    all.certain = all.certain && wait.certain;
+  }
+  all.idle = awaited.without(all.waiting);
+  return all;
+}
+
 /// Some ranks wait for nobody, and the others wait for them: those are the ranks to look at.
 verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
-  rank_set waiting, awaited;
-  for (const rank_wait& wait : found.waits) {
-    waiting.add(wait.from);
-    awaited.add(wait.to);
-  }
-  const rank_set idle = awaited.without(waiting);
-  if (idle.empty()) {
+  waiting_ranks all = waiting_ranks_of(found.waits, false);
+  // A rank that calls MPI_Test again and again may wait, and is the one that the others wait for.
+  if (all.idle.empty()) all = waiting_ranks_of(found.waits, true);
+  if (all.idle.empty()) {
     return {verdict_basis::wait, wait_text(found.waits.front(), names), rank_set(found.waits.front().from)};
   }
-  const bool certain =
-      std::all_of(found.waits.begin(), found.waits.end(), [](const rank_wait& wait) { return wait.certain; });
-  const std::string_view verb = !certain ? "may wait" : waiting.count() == 1 ? "waits" : "wait";
+  const std::string_view verb = !all.certain ? "may wait" : all.waiting.count() == 1 ? "waits" : "wait";
   return {verdict_basis::wait,
-          fmt::format("{} {} for {}", counted_ranks(waiting, names), verb,
-                      ranks_with_places(calls_of_ranks(idle, ranks), names)),
-          idle};
+          fmt::format("{} {} for {}", counted_ranks(all.waiting, names), verb,
+                      ranks_with_places(calls_of_ranks(all.idle, ranks), names)),
+          all.idle};
 }
 
 verdict of_odd_ranks(const odd_ranks& found, const rank_names& names) {

@@ -99,6 +99,32 @@ TEST_CASE(
   CHECK(node.serve() == no_deadline);
 }
 
+TEST_CASE("node answers: ranks that a signal has stopped are continued when they are followed, if that is asked for") {
+  followed_node node;
+  REQUIRE(::kill(node.pid(1), SIGSTOP) == 0);
+  REQUIRE(test::comes_true([&] { return node.state(1) == 'T'; }));
+  REQUIRE(node.ask<hold_part>(ask_follow{true}).held.text() == "0-1");
+  REQUIRE(node.is_traced(1));
+  // A stopped rank takes no other signal: it would end now if it ran.
+  REQUIRE(::kill(node.pid(1), SIGTERM) == 0);
+  CHECK(node.ask<group_stacks>(ask_stacks{}).taken.text() == "0-1");
+  CHECK(node.ask<group_ends>(ask_ends{}).failed.empty());
+  CHECK(node.ask<hold_part>(ask_follow{false}).held.text() == "0-1");
+  CHECK(test::comes_true([&] { return !node.is_traced(1) && node.state(1) == 'T'; }));
+
+  CHECK(node.ask<hold_part>(ask_follow{true, {.continue_stopped = true}}).held.text() == "0-1");
+  CHECK(test::comes_true([&] {
+    CHECK(node.serve() > node.now);
+    return node.state(0) == 't';
+  }));
+  const auto ends = node.ask<group_ends>(ask_ends{});
+  REQUIRE(ends.failed.size() == 1);
+  CHECK(ends.failed[0].entry == entry_index{1});
+  CHECK(ends.failed[0].status == exit_status{true, SIGTERM, false});
+  CHECK(node.ask<hold_part>(ask_follow{false}).held.text() == "0-1");
+  CHECK(node.signal_at_end(1) == SIGTERM);
+}
+
 TEST_CASE("node answers: a front end that is silent for the hold limit holds no rank any more") {
   followed_node node;
   REQUIRE(node.ask<hold_part>(ask_follow{true}).held.text() == "0-1");

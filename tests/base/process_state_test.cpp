@@ -5,12 +5,15 @@
 #include <filesystem>
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "unstoppable_child.hpp"
 
 using namespace mpiacq;
+using mpiacq::test::unstoppable_child;
 
 namespace {
 
@@ -47,6 +50,52 @@ TEST_CASE("a process is running, stopped, or gone as a zombie") {
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT) == 0);
   CHECK(state_of(child.id()) == run_state::gone);
   CHECK(state_of(process_id{}) == run_state::gone);
+}
+
+TEST_CASE("a process that a signal has stopped is told from one that runs, and from one that is gone") {
+  const waiting_child child;
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  ::kill(child.pid(), SIGSTOP);
+  int status = 0;
+  REQUIRE(::waitpid(child.pid(), &status, WUNTRACED) == child.pid());
+  CHECK(is_stopped_by_signal(child.id()));
+  ::kill(child.pid(), SIGCONT);
+  REQUIRE(::waitpid(child.pid(), &status, WCONTINUED) == child.pid());
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  CHECK_FALSE(is_stopped_by_signal(process_id{}));
+}
+
+TEST_CASE("a SIGSTOP that is on its way counts as a stop, whether it was sent to the process or to its thread") {
+  const bool to_thread = GENERATE(false, true);
+  INFO(to_thread);
+  const auto send = [&](pid_t to, int signal) {
+    return to_thread ? static_cast<int>(::syscall(SYS_tgkill, to, to, signal)) : ::kill(to, signal);
+  };
+  unstoppable_child child;
+  REQUIRE(child.is_ready());
+  // Another signal that waits is no stop.
+  REQUIRE(send(child.pid(), SIGUSR1) == 0);
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+  REQUIRE(send(child.pid(), SIGSTOP) == 0);
+  CHECK(state_of(child.id()) != run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
+  // SIGCONT takes the SIGSTOP away.
+  REQUIRE(send(child.pid(), SIGCONT) == 0);
+  CHECK_FALSE(is_stopped_by_signal(child.id()));
+}
+
+TEST_CASE("a SIGSTOP that is on its way stops the process when it can be stopped") {
+  unstoppable_child child;
+  REQUIRE(child.is_ready());
+  REQUIRE(::kill(child.pid(), SIGSTOP) == 0);
+  CHECK(state_of(child.id()) != run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
+  child.go_on();
+  int status = 0;
+  REQUIRE(::waitpid(child.pid(), &status, WUNTRACED) == child.pid());
+  CHECK(WIFSTOPPED(status));
+  CHECK(state_of(child.id()) == run_state::stopped);
+  CHECK(is_stopped_by_signal(child.id()));
 }
 
 TEST_CASE("a child that has ended and been waited for shows in the page faults") {

@@ -166,6 +166,44 @@ TEST_CASE("watch faults: a folder that is removed is made again") {
   CHECK(half_reports(reports) == "");
 }
 
+TEST_CASE("watch faults: a rank that is killed while it is held for the report of a failure is in that report") {
+  // The report is short. So that it is met, it may take several jobs.
+  constexpr int most_jobs = 20;
+  for (int attempt = 1; attempt <= most_jobs; ++attempt) {
+    queue_job job(2, words_of_a_deadlock());
+    const scratch_folder folder;
+    const std::string reports = folder.path("reports");
+    running_command watcher(faults_line({"--crash", "--report", reports}, job), within_two_minutes());
+    const auto ranks = job.ranks();
+    for (const pid_t rank : ranks) REQUIRE(comes_true([rank] { return status_of(rank, "TracerPid") != "0"; }));
+    ::kill(ranks.at(1), SIGSEGV);
+    const auto has_ended = [](char state) { return state == 'Z' || state == 'X' || state == ' '; };
+    while (process_state(ranks.at(0)) != 't' && !has_ended(process_state(ranks.at(1)))) continue;
+    ::kill(ranks.at(0), SIGKILL);
+    const auto run = watcher.wait();
+    INFO(run.err);
+    CHECK(run.exit_code == 0);
+    const json report = json::parse(file_contents(reports + "/report.json"));
+    const json& ends = report.at("crash").at("ends");
+    INFO(ends.dump(1));
+    if (attempt < most_jobs && (ends.size() != 2 || ends.at(1).at("while_held") != true)) continue;
+    REQUIRE(ends.size() == 2);
+    CHECK(ends.at(0).at("rank") == "1");
+    CHECK(ends.at(0).at("signal") == SIGSEGV);
+    CHECK(ends.at(0).at("while_held") == false);
+    CHECK(ends.at(1).at("rank") == "0");
+    CHECK(ends.at(1).at("pid") == ranks.at(0));
+    CHECK(ends.at(1).at("signal") == SIGKILL);
+    CHECK(ends.at(1).at("while_held") == true);
+    CHECK(ends.at(1).at("registers").is_object());
+    CHECK(report.at("verdict").at("ranks") == "1");
+    for (const char* const form : {"/report.txt", "/report.html"}) {
+      CHECK_THAT(file_contents(reports + form), ContainsSubstring("SIGKILL, while it was held for this report"));
+    }
+    return;
+  }
+}
+
 TEST_CASE("watch faults: links and pipes that somebody puts into the folder lead to no other file") {
   queue_job job(2, words_of_a_deadlock());
   const scratch_folder folder, others;

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <random>
 
+#include <poll.h>
+
 #include "ending_program.hpp"
 #include "separate_tool.hpp"
 
@@ -70,7 +72,42 @@ TEST_CASE("SIGKILL from another process does not change the status of a process 
   CHECK(one.program.end() == signaled(SIGSEGV));
 }
 
-TEST_CASE("a process that SIGKILL ends while it is held is reported after the resume") {
+TEST_CASE("a process that SIGKILL ends while it is held is reported at once, and held until the resume") {
+  const auto t = new_tracer();
+  for (const char* const way : {"return", "thread_fault"}) {  // one thread, and several
+    INFO(way);
+    bystander program("ways_to_end", {way});
+    program.ready();
+    ok(t->attach(program.id(), with_end));
+    check_silence(*t);
+    ::kill(program.pid(), SIGKILL);
+    CHECK(next<process_ending>(*t).status == signaled(SIGKILL));
+    CHECK(all_held(program.pid()));
+    CHECK_FALSE(registers_of(*t, program.id()).empty());
+    ok(t->resume(program.id()));
+    CHECK(next<process_ended>(*t).status == signaled(SIGKILL));
+    CHECK(program.end() == signaled(SIGKILL));
+  }
+}
+
+TEST_CASE("a process that SIGKILL ends while it is held ends when it is let go, also if its end was not received yet") {
+  const auto t = new_tracer();
+  for (const leave how : {leave::running, leave::stopped}) {
+    bystander program("ways_to_end", {"return"});
+    program.ready();
+    ok(t->attach(program.id(), with_end));
+    ::kill(program.pid(), SIGKILL);
+    pollfd event{t->event_descriptor(), POLLIN, 0};
+    REQUIRE(::poll(&event, 1, static_cast<int>(std::chrono::milliseconds{patience}.count())) == 1);
+    ok(t->detach(program.id(), how));
+    CHECK(program.end() == signaled(SIGKILL));
+    CHECK(*t->is_idle());
+    CHECK(next<process_ending>(*t).status == signaled(SIGKILL));
+    check_silence(*t);
+  }
+}
+
+TEST_CASE("a resume that meets SIGKILL does not lose the report of the end") {
   const auto t = new_tracer();
   for (int round = 0; round < 20; ++round) {
     bystander program("ways_to_end", {"return"});

@@ -181,7 +181,31 @@ TEST_CASE("follow ends: an end that a look has met makes the descriptor readable
   }
 }
 
-TEST_CASE("follow ends: a rank that is killed while it is held has failed when it is released") {
+TEST_CASE("follow ends: a rank that is killed while it is held has failed, and is held further") {
+  two_ranks ranks("exit");
+  ranks.follow();
+  (void)ranks.end_first();
+  REQUIRE(ranks.next_ends().failed.size() == 1);
+  REQUIRE(::kill(ranks.second.pid(), SIGKILL) == 0);
+  const group_ends seen = ranks.next_ends();
+  REQUIRE(seen.failed.size() == 1);
+  CHECK(seen.failed.front().entry == entry_index{1});
+  CHECK(seen.failed.front().status == signaled(SIGKILL));
+  CHECK_FALSE(seen.failed.front().is_own_signal());
+  CHECK(seen.failed.front().registers.has_value());
+  CHECK(seen.stacks.taken.text() == "1");
+  CHECK(seen.followed.text() == "0-1");
+  CHECK(is_traced_stop(ranks.first.pid()));
+  CHECK(is_traced_stop(ranks.second.pid()));
+  CHECK(ranks.group->stacks().taken.text() == "0-1");
+  CHECK(ranks.group->ends().failed.empty());
+  for (const auto& released : ranks.group->release()) CHECK(released.has_value());
+  CHECK(ranks.first.end() == exited(8));
+  CHECK(ranks.second.end() == signaled(SIGKILL));
+  CHECK(ranks.group->ends().failed.empty());
+}
+
+TEST_CASE("follow ends: a rank that is killed just before its release has failed, and has ended or is released next") {
   two_ranks ranks("exit");
   ranks.follow();
   (void)ranks.end_first();
@@ -193,7 +217,9 @@ TEST_CASE("follow ends: a rank that is killed while it is held has failed when i
   CHECK(seen.failed.front().entry == entry_index{1});
   CHECK(seen.failed.front().status == signaled(SIGKILL));
   CHECK_FALSE(seen.failed.front().is_own_signal());
-  ranks.group->unfollow_ends();
+  if (is_traced_stop(ranks.second.pid())) {
+    for (const auto& released : ranks.group->release()) CHECK(released.has_value());
+  }
   CHECK(ranks.first.end() == exited(8));
   CHECK(ranks.second.end() == signaled(SIGKILL));
 }

@@ -6,9 +6,11 @@
 
 #include "crowd.hpp"
 #include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "patience.hpp"
 #include "rank_identity.hpp"
 #include "running_starter.hpp"
+#include "unstoppable_child.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -283,4 +285,26 @@ TEST_CASE("the selected ranks of a job's table are held beside its starter") {
   all_ok((*ranks)->release());
   REQUIRE((*subject)->detach().has_value());
   CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("a rank that a SIGSTOP is about to stop is left alone if stopped ranks are to be left alone") {
+  unstoppable_child child;
+  REQUIRE(child.is_ready());
+  REQUIRE(::kill(child.pid(), SIGSTOP) == 0);
+  const std::vector<process_id> one = {child.id()};
+  auto group = rank_group::of_processes(one);
+  REQUIRE(group);
+  stack_options how;
+  how.leave_stopped = true;
+  const group_stacks seen = group->stacks(how);
+  CHECK(seen.stopped.text() == "0");
+  REQUIRE(seen.refused.size() == 1);
+  CHECK(seen.refused.front().why.code == error_code::busy);
+  // It has had no tracer: the signal is still on its way, and stops it.
+  CHECK(status_of(child.pid(), "TracerPid") == "0");
+  child.go_on();
+  int status = 0;
+  REQUIRE(::waitpid(child.pid(), &status, WUNTRACED) == child.pid());
+  CHECK(WIFSTOPPED(status));
+  CHECK(group->stacks(how).stopped.text() == "0");
 }

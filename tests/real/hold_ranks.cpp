@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Holds a job's ranks on all its nodes through agents, for a test that stands elsewhere: hold_ranks AGENT STARTER. With
-// `--follow` in front of STARTER, it follows the ranks to their ends instead. "ready" stands behind the lines of each
-// step. What comes next is a letter of its standard input: s looks at the stacks, r lets the ranks go, e waits until a
-// rank has failed. It ends with its input.
+// `--follow` in front of STARTER, it follows the ranks to their ends instead; with `--continue`, it also continues
+// those that a signal has stopped. "ready" stands behind the lines of each step. What comes next is a letter of its
+// standard input: s looks at the stacks, r lets the ranks go, e waits until a rank has failed. It ends with its input.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -25,8 +25,8 @@ void hold(rank_group& ranks) {
   }
 }
 
-void follow(rank_group& ranks) {
-  for (const rank_hold& rank : ranks.follow_ends()) {
+void follow(rank_group& ranks, const follow_options& how) {
+  for (const rank_hold& rank : ranks.follow_ends(how)) {
     std::cout << (rank.state == hold_state::held ? "followed " : "not followed ") << rank.entry.value();
     if (rank.why) std::cout << ": " << rank.why->message;
     std::cout << "\n";
@@ -61,7 +61,8 @@ int complain(const error& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool follows = argc == 4 && std::string_view(argv[2]) == "--follow";
+  const bool continues = argc == 4 && std::string_view(argv[2]) == "--continue";
+  const bool follows = continues || (argc == 4 && std::string_view(argv[2]) == "--follow");
   if (argc != 3 && !follows) return EXIT_FAILURE;
   const auto job = job::find(process_id{std::atoi(argv[argc - 1])}, {}, clock::now() + std::chrono::seconds(60));
   if (!job) return complain(job.error());
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
   options.agents->job_id = job->facts.job_id.value_or("");
   auto ranks = job->ranks(options);
   if (!ranks) return complain(ranks.error());
-  follows ? follow(*ranks) : hold(*ranks);
+  follows ? follow(*ranks, {.continue_stopped = continues}) : hold(*ranks);
   std::cout << "ready" << std::endl;
   for (char command = 0; std::cin.get(command);) {
     if (command == 's') look(*ranks);

@@ -27,8 +27,9 @@ bool can_crash() {
 }
 
 /// Eight ranks, two on each host, in order. Rank 5 fails in this way; if `once_traced`, when it has a tracer.
-std::vector<std::string> crash_line(const std::string& kind, bool once_traced) {
-  std::vector<std::string> line = {mpirun, "--host", "h1:2,h2:2,h3:2,h4:2", "-n", "8"};
+std::vector<std::string> crash_line(const std::string& kind, bool once_traced,
+                                    const std::string& places = "h1:2,h2:2,h3:2,h4:2") {
+  std::vector<std::string> line = {mpirun, "--host", places, "-n", "8"};
   if (once_traced) line.insert(line.end(), {"-x", "MPI_CRASH_TRACED=1"});
   line.insert(line.end(), {rank_program("mpi_crash_openmpi"), kind, std::to_string(failing)});
   return line;
@@ -40,10 +41,11 @@ struct watched_job {
   json report;
 };
 
-watched_job watch_crash(const private_hosts& hosts, const std::string& kind, const std::string& folder) {
+watched_job watch_crash(const private_hosts& hosts, const std::vector<std::string>& starter,
+                        const std::string& folder) {
   std::vector<std::string> line = {MPIACQ_COMMAND, "watch", "--crash",  "--cores", "odd",
                                    "--agents",     "ssh",   "--report", folder,    "--"};
-  for (const std::string& word : crash_line(kind, true)) line.push_back(word);
+  line.insert(line.end(), starter.begin(), starter.end());
   command_options how = openmpi_options();
   how.limit = patience;
   watched_job done{hosts.run("h1", line, how), {}};
@@ -81,7 +83,8 @@ std::string ranks_in(const json& tree, const std::string& function) {
 /// Follows the ranks of a job with the library, until rank 5 has failed and all ranks are held.
 class follower {
  public:
-  explicit follower(const job_on_hosts& job) : process_(job.about({MPIACQ_HOLD_RANKS, MPIACQ_AGENT, "--follow"})) {
+  explicit follower(const job_on_hosts& job, const std::string& how = "--follow")
+      : process_(job.about({MPIACQ_HOLD_RANKS, MPIACQ_AGENT, how})) {
     std::vector<std::string> expected;
     for (const auto& [rank, pid] : job.ranks()) expected.push_back("followed " + std::to_string(rank));
     REQUIRE(process_.lines_until_ready() == expected);
@@ -129,7 +132,7 @@ TEST_CASE("Remote crash: a rank of another host fails, and the report names it, 
                              expected{"kill", "received SIGKILL", "fail_as"});
   INFO(want.kind);
   const std::string folder = hosts.path("crash-" + want.kind);
-  const watched_job done = watch_crash(hosts, want.kind, folder);
+  const watched_job done = watch_crash(hosts, crash_line(want.kind, true), folder);
   INFO(done.run.out << done.run.err << done.report.dump(1));
   CHECK(done.run.exit_code == status_without_tool(hosts, want.kind));
   CHECK(done.run.exit_code != 0);
@@ -179,7 +182,7 @@ TEST_CASE("Remote crash: a core file is on the failed rank's host, if hosts do n
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   // Each host has a TMPDIR of its own.
   const std::string folder = hosts.folder() + "/tmp/crash";
-  const watched_job done = watch_crash(hosts, "segv", folder);
+  const watched_job done = watch_crash(hosts, crash_line("segv", true), folder);
   INFO(done.run.out << done.run.err);
   CHECK(done.run.exit_code == 128 + SIGSEGV);
   const json& core = done.report.at("crash").at("cores").at(0);
@@ -188,6 +191,64 @@ TEST_CASE("Remote crash: a core file is on the failed rank's host, if hosts do n
   CHECK(hosts.run(failing_host, {"stat", "-c", "%s", path}).out == core.at("bytes").dump() + "\n");
   CHECK(hosts.run(failing_host, {"stat", "-c", "%a", folder, path}).out == "700\n600\n");
   for (const std::string host : {"h1", "h2", "h4"}) CHECK(hosts.run(host, {"test", "-e", path}).exit_code != 0);
+}
+
+TEST_CASE("Remote crash: a job without ranks on the tool's host is held on all other hosts, and reported") {
+  if (!can_crash()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
+  const std::string kind = GENERATE("segv", "exit");
+  INFO(kind);
+  const std::string places = "h2:3,h3:3,h4:2";
+  const watched_job done = watch_crash(hosts, crash_line(kind, true, places), hosts.path("elsewhere-" + kind));
+  INFO(done.run.out << done.run.err << done.report.dump(1));
+  command_options how = openmpi_options();
+  how.limit = patience;
+  CHECK(done.run.exit_code == hosts.run("h1", crash_line(kind, false, places), how).exit_code);
+  const auto printed = hosts_printed(done.run.out);
+  REQUIRE(printed.size() == 8);
+  for (const auto& [rank, host] : printed) CHECK(host != "h1");
+  CHECK_THAT(done.report.at("verdict").at("sentence").get<std::string>(),
+             Catch::Matchers::StartsWith("rank 5 ") && Catch::Matchers::EndsWith(" at " + line_printed(done.run.out)));
+  // The others were held before Open MPI could end them.
+  const json& stacks = done.report.at("stacks");
+  for (const json& rank : stacks.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    CHECK(rank.at("host") == printed.at(rank.at("rank").get<long>()));
+  }
+  CHECK(ranks_in(stacks.at("tree"), "MPI_Barrier") == "0-4,6-7");
+  const json& core = done.report.at("crash").at("cores").at(0);
+  CHECK(core.at("host") == printed.at(failing));
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
+}
+
+TEST_CASE("Remote crash: agents continue ranks that a signal has stopped, if that is asked for") {
+  if (!can_crash()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
+  const bool continues = GENERATE(false, true);
+  INFO(continues);
+  job_on_hosts job(
+      hosts, {mpirun, "--host", "h1:2,h2:2,h3:2,h4:2", "-n", "8", rank_program("mpi_pids_openmpi"), "--exit", "3"});
+  // One rank of the tool's host, and one behind an agent.
+  const std::vector<long> stopped = {1, failing};
+  for (const long rank : stopped) {
+    const std::string pid = std::to_string(job.ranks().at(rank));
+    REQUIRE(hosts.run(job.places().at(rank), {"kill", "-STOP", pid}).exit_code == 0);
+    REQUIRE(comes_true([&] { return job.is_stopped(rank); }));
+  }
+  follower tool(job, continues ? "--continue" : "--follow");
+  CHECK(all_traced(job));
+  if (continues) {
+    for (const long rank : stopped) CHECK(comes_true([&] { return !job.is_held(rank) && !job.is_stopped(rank); }));
+  }
+  CHECK(WEXITSTATUS(tool.end()) == 0);
+  if (!continues) {
+    for (const long rank : stopped) {
+      CHECK(comes_true([&] { return !job.is_traced(rank) && job.is_stopped(rank); }));
+      const std::string pid = std::to_string(job.ranks().at(rank));
+      REQUIRE(hosts.run(job.places().at(rank), {"kill", "-CONT", pid}).exit_code == 0);
+    }
+  }
+  check_left_alone(job, 3);
 }
 
 TEST_CASE("Remote crash: an agent is killed while it follows ranks, which go on, and the job ends as it would") {

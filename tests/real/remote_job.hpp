@@ -52,6 +52,10 @@ class job_on_hosts {
     const std::string status = status_of_rank(rank);
     return status.find("TracerPid") != std::string::npos && status.find("\t0\n") == std::string::npos;
   }
+  /// Stopped by a signal, without a tracer that has stopped it.
+  [[nodiscard]] bool is_stopped(long rank) const {
+    return status_of_rank(rank).find("T (stopped)") != std::string::npos;
+  }
   /// Stopped by its tracer.
   [[nodiscard]] bool is_held(long rank) const { return status_of_rank(rank).find("tracing stop") != std::string::npos; }
   /// The ranks that are stopped or traced; empty where none is. One that is gone counts.

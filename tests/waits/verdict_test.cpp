@@ -49,6 +49,14 @@ TEST_CASE("a verdict names the ranks that others wait for, and where they are") 
     CHECK(find_verdict(found, ranks).sentence ==
           "ranks 0-2 may wait for rank 3, which is in no MPI call, at solver.c:88");
   }
+  SECTION("a rank that may wait for one of the others is the one that they wait for") {
+    auto polling = ranks;
+    polling.back().doing = {mpi_call_kind::test, "MPI_Test", false, {}, {"poll", "/src/solver.c", 90}};
+    found.waits.push_back(wait_of(3, rank_set(0U), false));
+    const verdict polls = find_verdict(found, polling);
+    CHECK(polls.sentence == "ranks 0-2 wait for rank 3, which is in MPI_Test at solver.c:90");
+    CHECK(polls.ranks.text() == "3");
+  }
   SECTION("a rank without a report has a call that is not known") {
     const auto known = std::span(ranks).first(3);
     CHECK(find_verdict(found, known).sentence == "ranks 0-2 wait for rank 3, whose calls are not known");

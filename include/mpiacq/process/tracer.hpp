@@ -120,6 +120,9 @@ struct interrupted {};
 /// kernel waits for the other threads of the process while it writes a core file; those threads have then ended
 /// already.
 ///
+/// SIGKILL also ends a process that is held, whatever the tool does. process_ending of it comes without a resume, and
+/// the process is held further. A `resume` that was called before the event was received does not end this hold.
+///
 /// It is missing if SIGKILL arrives just while `resume` or `detach` continues the threads, and the kernel may take a
 /// thread out of this stop for a further SIGKILL: process_ended then comes without a resume.
 struct process_ending {

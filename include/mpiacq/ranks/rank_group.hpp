@@ -116,8 +116,9 @@ class rank_group {
   /// Errors: as `hold`; unsupported (the job traces its ranks already, with a tracer that does not report ends).
   [[nodiscard]] std::vector<rank_hold> follow_ends(const follow_options& options = {});
   /// What has happened to followed ranks since the last call, on all nodes. If a rank has failed, the call holds the
-  /// ranks of all other nodes, too. `release` or `unfollow_ends` lets the failed ranks end with the status that they
-  /// would have had. If this program is killed, or makes no call for the hold limit, its ranks are released.
+  /// ranks of all other nodes, too. SIGKILL reaches ranks that are held: they are held at their ends then. `release` or
+  /// `unfollow_ends` lets the failed ranks end with the status that they would have had. If this program is killed, or
+  /// makes no call for the hold limit, its ranks are released.
   [[nodiscard]] group_ends ends();
   /// Readable when `ends` has something to tell of the ranks of this node; -1: none is followed. Ranks of other nodes
   /// have no descriptor: a program with agents calls `ends` now and then.

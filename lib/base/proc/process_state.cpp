@@ -21,6 +21,19 @@ namespace mpiacq {
 namespace {
 
 constexpr std::size_t most_of_text = 1U << 20;
+
+bool is_sigstop_pending(process_id pid) {
+  const auto status = read_process_file(pid, "status", most_of_text);
+  if (!status) return false;
+  for (const std::string_view name : {"SigPnd", "ShdPnd"}) {  // for the first thread, and for the process
+    const auto mask = status_line(*status, name);
+    std::uint64_t signals = 0;
+    if (mask) std::from_chars(mask->data(), mask->data() + mask->size(), signals, 16);
+    if ((signals >> (SIGSTOP - 1) & 1) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 result<process_stat> stat_of(process_id pid) {
@@ -36,16 +49,8 @@ run_state state_of(process_id pid) {
 }
 
 bool is_stopped_by_signal(process_id pid) {
-  if (state_of(pid) == run_state::stopped) return true;
-  const auto status = read_process_file(pid, "status", most_of_text);
-  if (!status) return false;
-  for (const std::string_view name : {"SigPnd", "ShdPnd"}) {  // for the first thread, and for the process
-    const auto mask = status_line(*status, name);
-    std::uint64_t signals = 0;
-    if (mask) std::from_chars(mask->data(), mask->data() + mask->size(), signals, 16);
-    if ((signals >> (SIGSTOP - 1) & 1) != 0) return true;
-  }
-  return false;
+  // The state is read after the pending signals: a SIGSTOP that was pending may have stopped the process meanwhile.
+  return is_sigstop_pending(pid) || state_of(pid) == run_state::stopped;
 }
 
 std::optional<process_id> parent_of(process_id pid) {

@@ -57,6 +57,14 @@ void engine::complete_stop(traced_process& process) {
   resuming_.run(process);
 }
 
+void engine::tell_end_of_held(traced_process& process) {
+  const bool has_more_to_tell = process.at_entry || !process.hits.empty();  // which comes first, after a resume
+  if (process.now != phase::held || has_more_to_tell || !endings::is_due(process)) return;
+  if (!process.is_stopped_but_for_late_threads()) return;
+  static_cast<void>(breakpoints_.remove_all(process));
+  events_.report(process.id, endings_.take(process));
+}
+
 /// Continues after a step off a breakpoint, or after the end of the stepping thread.
 void engine::step_on(traced_process& process) {
   if (resuming_.step_next(process)) return;
@@ -146,8 +154,8 @@ void engine::look_at_leader(traced_process& process) {
 /// in every phase, because an exec may wait for their end.
 void engine::look_at_end(traced_process& process) {
   if (!endings_.is_refuted(process)) {
-    if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) complete_stop(process);
-    return;
+    if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) return complete_stop(process);
+    return tell_end_of_held(process);
   }
   process.ending.reset();
   for (auto& [task, thread] : process.threads) {

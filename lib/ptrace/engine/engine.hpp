@@ -127,6 +127,8 @@ class engine final : private status_sink {
   // engine.cpp: a process as a whole
   void begin_stop(traced_process& process);
   void complete_stop(traced_process& process);
+  /// Reports process_ending of a process that SIGKILL has ended while it was held, as soon as no thread is missing.
+  void tell_end_of_held(traced_process& process);
   void step_on(traced_process& process);
   void begin_detach(traced_process& process, detach_request request);
   void on_stop_limit(traced_process& process);

@@ -52,6 +52,8 @@ result<void> engine::resume(process_id id) {
   traced_process* process = TRY(find_held(id, "be resumed"));
   if (process->reports_end && !process->killed) process = after_news_of(*process);
   if (process == nullptr) return {};
+  // SIGKILL has ended the process while it was held, and the tool does not know of process_ending yet.
+  if (process->ending && process->ending->reported && events_.has_any_of(id)) return {};
   if (process->ending && !process->is_stopped_but_for_late_threads()) {
     stops_.await(*process);
   } else {

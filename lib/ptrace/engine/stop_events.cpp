@@ -142,7 +142,8 @@ void engine::on_exit_stop(traced_process& process, traced_thread& thread) {
   } else if (process.now == phase::running || (was_stepping && process.now == phase::stepping)) {
     stops_.await(process);
   }
-  if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) complete_stop(process);
+  if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) return complete_stop(process);
+  tell_end_of_held(process);
 }
 
 /// Any thread may have made the exec: it has the leader's number now, and every other thread has ended. The breakpoints
@@ -202,7 +203,8 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
   if (was_in_vfork) breakpoints_.put_back_software(process);
   if (was_stepping && process.now == phase::stepping) return step_on(process);
   if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) return complete_stop(process);
-  if (process.now == phase::leaving) detaching_.end_if_empty(process);
+  if (process.now == phase::leaving) return detaching_.end_if_empty(process);
+  tell_end_of_held(process);
 }
 
 void engine::on_process_end(traced_process& process, const exit_status& status) {

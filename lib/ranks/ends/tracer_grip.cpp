@@ -135,7 +135,7 @@ void tracer_grip::handle(process_event event) {
     // A stop that was requested before the rank's end is reported after it.
     if (std::holds_alternative<interrupted>(event.what)) {
       (void)control_->resume(event.process);
-    } else {
+    } else if (!std::holds_alternative<process_ending>(event.what)) {  // of a rank that was let go: it has ended
       events_.push_back(std::move(event));
     }
     return;

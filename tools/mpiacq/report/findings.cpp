@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "report/findings.hpp"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 #include "report/call_chains.hpp"
@@ -60,15 +62,24 @@ std::string registers_text(const rank_end& end) {
 
 }  // namespace
 
+std::vector<shown_end> all_ends(const crash_findings& crash) {
+  std::vector<shown_end> all;
+  for (const rank_end& end : crash.failed) all.push_back({&end, false});
+  for (const rank_end& end : crash.meanwhile) all.push_back({&end, end.status.signaled && end.status.value == SIGKILL});
+  return all;
+}
+
 std::vector<end_row> end_rows(const findings& found) {
   std::vector<end_row> rows;
   if (!found.crash) return rows;
-  for (const rank_end& end : found.crash->failed) {
+  for (const shown_end& one : all_ends(*found.crash)) {
+    const rank_end& end = *one.end;
     const std::string host = printable(found.queues.hosts.of(end.entry));
+    const char* const when = one.killed_while_held ? ", while it was held for this report" : "";
     rows.push_back({end.entry,
                     fmt::format("{} (process {}{})", ranks_words(rank_set(end.entry), found.queues.names),
                                 end.pid.value(), host.empty() ? "" : " on " + host),
-                    printable(end_text(end)), registers_text(end)});
+                    printable(end_text(end)) + when, registers_text(end)});
   }
   return rows;
 }

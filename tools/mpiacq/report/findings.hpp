@@ -28,7 +28,8 @@ enum class report_cause : unsigned char { asked, hang, timeout, crash };
 
 /// How ranks have failed.
 struct crash_findings {
-  std::vector<rank_end> failed;  ///< in the order in which they ended, by nodes
+  std::vector<rank_end> failed;     ///< in the order in which they ended, by nodes
+  std::vector<rank_end> meanwhile;  ///< the same, after all ranks had been held for the report
   rank_cores cores;
 };
 
@@ -51,6 +52,13 @@ struct odd_row {
   rank_set ranks;
   std::string why;  ///< "in no MPI call, at solver.c:88"; printable
 };
+/// One rank that has failed. `end` belongs to the findings.
+struct shown_end {
+  const rank_end* end;
+  bool killed_while_held;  ///< SIGKILL has come while the rank was held for this report
+};
+/// All ranks that have failed.
+[[nodiscard]] std::vector<shown_end> all_ends(const crash_findings& crash);
 /// One rank that has failed, as a row of the report.
 struct end_row {
   entry_index entry;

@@ -126,13 +126,15 @@ report_look look_for_crash(const ranks_look& look, const group_ends& ends, core_
   findings& found = done.found;
   found.cause = report_cause::crash;
   found.why = find_crash_verdict(ends.failed, found.stacks.tree, found.queues.names);
-  found.crash = crash_findings{ends.failed, {}};
-  const rank_set wanted = ranks_with_cores(cores, found.why.ranks, *look.ranks);
-  if (wanted.empty()) return done;
-  rank_core_options how;
-  how.ranks = rank_selection::parse(wanted.text()).value_or(rank_selection());
-  how.folder = folder;
-  found.crash->cores = look.ranks->write_cores(how);
+  found.crash = crash_findings{ends.failed, {}, {}};
+  if (const rank_set wanted = ranks_with_cores(cores, found.why.ranks, *look.ranks); !wanted.empty()) {
+    rank_core_options how;
+    how.ranks = rank_selection::parse(wanted.text()).value_or(rank_selection());
+    how.folder = folder;
+    found.crash->cores = look.ranks->write_cores(how);
+  }
+  // The launcher may have killed ranks that were held. They are no cause of the failure.
+  found.crash->meanwhile = look.ranks->ends().failed;
   return done;
 }
 

@@ -26,7 +26,8 @@ json registers_json(const rank_end& end) {
 json json_of_crash(const findings& found) {
   const rank_names& names = found.queues.names;
   json ends = json::array(), cores = json::array(), problems = json::array();
-  for (const rank_end& end : found.crash->failed) {
+  for (const shown_end& one : all_ends(*found.crash)) {
+    const rank_end& end = *one.end;
     const bool signaled = end.status.signaled;
     const bool has_sender = end.sender.value() > 0;
     ends.push_back(
@@ -40,6 +41,7 @@ json json_of_crash(const findings& found) {
          {"thread", end.thread.value()},
          {"sender", has_sender ? json{{"pid", end.sender.value()}, {"name", end.sender_name}} : json(nullptr)},
          {"out_of_memory", end.out_of_memory},
+         {"while_held", one.killed_while_held},
          {"mpi", name(end.phase)},
          {"registers", registers_json(end)}});
   }
