@@ -127,8 +127,12 @@ TEST_CASE("Remote crash: a rank of another host fails, and the report names it, 
     std::string kind, says, function;
   };
   const auto want = GENERATE(expected{"segv", "received SIGSEGV for address 0x10", "write_to"},
+                             expected{"abort", "received SIGABRT: it called abort", "fail_as"},
+                             expected{"assert", "received SIGABRT: an assertion has failed", "fail_as"},
+                             expected{"throw", "received SIGABRT: a C++ exception was not caught", "fail_as"},
                              expected{"mpi_abort", "called MPI_Abort", "fail_as"},
                              expected{"exit", "exited with status 3 before MPI_Finalize", "fail_as"},
+                             expected{"exit0", "exited with status 0 before MPI_Finalize", "fail_as"},
                              expected{"kill", "received SIGKILL", "fail_as"});
   INFO(want.kind);
   const std::string folder = hosts.path("crash-" + want.kind);
