@@ -107,7 +107,7 @@ waiting_ranks waiting_ranks_of(const std::vector<rank_wait>& waits, bool only_ce
   return all;
 }
 
-/// Some ranks wait for nobody, and the others wait for them: those are the ranks to look at.
+/// The verdict names the ranks that wait for nobody while others wait for them.
 verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
   waiting_ranks all = waiting_ranks_of(found.waits, false);
   // A rank that calls MPI_Test again and again may wait, and is the one that the others wait for.

@@ -52,7 +52,7 @@ TEST_CASE("a process is running, stopped, or gone as a zombie") {
   CHECK(state_of(process_id{}) == run_state::gone);
 }
 
-TEST_CASE("a process that a signal has stopped is told from one that runs, and from one that is gone") {
+TEST_CASE("is_stopped_by_signal tells a stopped process from one that runs, and from one that is gone") {
   const waiting_child child;
   CHECK_FALSE(is_stopped_by_signal(child.id()));
   ::kill(child.pid(), SIGSTOP);

@@ -183,7 +183,7 @@ TEST_CASE("a tracer that starts when it is needed has no process before its firs
   REQUIRE(::poll(&waiting, 1, 15000) == 1);
   ok((*t)->detach(program.id()));
 
-  // What `create` would have said is said by the first command.
+  // The first command gives the error that `create` would have given.
   const auto missing =
       tracer::create({.stop_limit = 1s, .tracing_program = "/nowhere/tracer", .start_when_needed = true});
   ok(missing);

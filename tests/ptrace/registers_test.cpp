@@ -83,7 +83,7 @@ TEST_CASE("the registers of all threads are those that the program put there, by
   }
   const auto first = t->registers(std::vector{program.id()}, which_threads::first);
   REQUIRE(first.front()->size() == 1);
-  CHECK(first.front()->front().floating_point.empty());  // nobody has asked for them
+  CHECK(first.front()->front().floating_point.empty());  // this call did not ask for them
   CHECK(first.front()->front().thread.value() == program.pid());
   ok(t->detach(program.id()));
   program.pipes().no_more_orders();

@@ -40,8 +40,7 @@ struct thread_registers {
 
   /// The floating-point registers in the same way: the register set NT_PRFPREG (x86-64: 512 bytes,
   /// `user_fpregs_struct`; aarch64: 528 bytes, `user_fpsimd_struct`; a 32-bit program on x86-64: 108 bytes). Empty
-  /// unless they were asked for
-  /// (`register_sets::with_floating_point`).
+  /// unless the caller has asked for them (`register_sets::with_floating_point`).
   std::vector<std::byte> floating_point;
 };
 

@@ -10,8 +10,8 @@
 
 namespace mpiacq::debug_info {
 
-/// Whether the places of variables (.debug_loc, .debug_loclists) are needed. They can be a quarter of the whole, and
-/// few questions are about them.
+/// Whether the places of variables (.debug_loc, .debug_loclists) are copied, too. Few questions are about them, so they
+/// are read only for those.
 enum class with_locations : bool { no, yes };
 
 /// A copy in memory of those sections of a file that the readers of DWARF need, for libdw. libdw inflates all
