@@ -31,6 +31,7 @@ PROGRAMS = [
     (["watch_bench"], 900),
     (["unwind_bench"], 60),
     (["queues_bench"], 120),
+    (["waits_bench"], 120),
     (["mpi2dd_bench"], 200),
     (["jobs_bench"], 120),
     (["pmix_bench"], 120),
@@ -39,7 +40,7 @@ PROGRAMS = [
 
 # No other tool does these: reports in this project's own formats, and searches of a node.
 WITHOUT_RIVAL = ("report, ", "jobs by environment", "list of jobs", "attach by PMIx", "find by PMIx",
-                 "stacks with arguments", "a look of a watch", "watch --hang ")
+                 "stacks with arguments", "waits, ", "a look of a watch", "watch --hang ")
 
 # Needs Open MPI 5, which a tree of another release may have.
 IN_TREE = {"pmix_bench"}
@@ -58,6 +59,9 @@ TARGETS = {
     ("stacks", 1000): {"us_each": 100, "rival": 50},
     ("stacks with arguments, once more", 1000): {"more_us_each": 10},
     ("queues, isolated", 10000): {"floor": 1.5},
+    ("waits, a ring of calls", 100000): {"ours_ms": 1000},
+    ("waits, a sum without one rank", 100000): {"ours_ms": 1000},
+    ("waits, halos in queues", 100000): {"ours_ms": 1000},
     ("MPI2DD graph", 1000000): {"us_each_beside_reads": 1},
     ("jobs by environment", 5000): {"floor": 1.5},
     ("list of jobs", 5000): {"floor": 1.5},
