@@ -1,8 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What distributions ship, judged. Each verdict below was found by looking at that program by other means.
+// Open MPI's mpirun as distributions ship it, judged. Each verdict below was found by looking at it by other means.
 #include <cstdlib>
 #include <filesystem>
 
+#include "check_verdicts.hpp"
 #include "live_process.hpp"
 #include "real_job.hpp"
 
@@ -10,25 +11,6 @@ using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
-
-constexpr int cluster_cannot_run = 77;
-
-std::map<std::string, std::string> verdicts(const json& report) {
-  std::map<std::string, std::string> found;
-  for (const json& clause : report.at("clauses")) found[clause.at("id")] = clause.at("verdict");
-  return found;
-}
-
-void check_verdicts(const json& report, const std::map<std::string, std::string>& expected) {
-  const auto found = verdicts(report);
-  for (const auto& [id, verdict] : expected) {
-    for (const json& clause : report.at("clauses")) {
-      if (clause.at("id") != id) continue;
-      INFO(id << ": " << clause.at("saw").get<std::string>());
-      CHECK(found.at(id) == verdict);
-    }
-  }
-}
 
 bool is_stripped(const std::string& file) {
   return run_command({"readelf", "-SW", file}).out.find(".symtab") == std::string::npos;
@@ -96,38 +78,4 @@ TEST_CASE("check PID: a running mpirun, with a daemon of ours") {
   const int status = starter.end();
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 3);
-}
-
-TEST_CASE("check: Slurm's srun", "[releases]") {
-  const scratch_folder folder;
-  command_options how;
-  how.limit = std::chrono::seconds(150);
-  const auto run =
-      run_command({MPIACQ_SLURM_CLUSTER, "run", "--", MPIACQ_COMMAND, "check", "--json", "-o", folder.path("report"),
-                   "--", "srun", "-N2", "-n4", "--overcommit", rank_program("plain_pids"), "--exit", "3"},
-                  how);
-  INFO(run.err);
-  if (run.exit_code == cluster_cannot_run) MPIACQ_SKIP(run.err);
-  const json report = json::parse(file_contents(folder.path("report")));
-  CHECK(run.exit_code == 1);
-  CHECK(report.at("starter").at("ended").at("exit_status") == 3);
-  CHECK(pids_printed(run.out).size() == 4);
-  if (verdicts(report).at("9.9b") != "pass") MPIACQ_SKIP("this srun never calls its MPIR_Breakpoint");
-  check_verdicts(report, {{"3.2", "pass"},
-                          {"4.1c", "fail"},
-                          {"6.1a", "pass"},
-                          {"6.2a", "pass"},
-                          {"8", "pass"},
-                          {"9.2g", "pass"},
-                          {"9.2h", "pass"},
-                          {"9.2i", "pass"},
-                          {"9.3b", "pass"},
-                          {"9.4b", "pass"},
-                          {"9.5b", "pass"},
-                          {"9.6b", "pass"},
-                          {"9.6d", "pass"},
-                          {"9.10a", "pass"},
-                          {"9.11", "pass"},
-                          {"9.13", "pass"},
-                          {"9.17a", "not-applicable"}});
 }
