@@ -45,6 +45,13 @@ class followed_node {
     const std::string state = test::status_of(pid(rank), "State");
     return state.empty() ? ' ' : state.front();
   }
+  /// Whether the agent, which is served meanwhile, comes to hold the rank.
+  [[nodiscard]] bool comes_to_hold(std::size_t rank) const {
+    return test::comes_true([&] {
+      CHECK(serve() > now);
+      return state(rank) == 't';
+    });
+  }
   /// The signal that has ended a rank, as its parent learns it.
   [[nodiscard]] int signal_at_end(std::size_t rank) {
     const int status = processes_[rank]->end();
@@ -80,10 +87,7 @@ TEST_CASE(
   CHECK(node.state(0) != 't');
   REQUIRE(::kill(node.pid(1), SIGSEGV) == 0);
   // No question comes meanwhile.
-  CHECK(test::comes_true([&] {
-    CHECK(node.serve() > node.now);
-    return node.state(0) == 't';
-  }));
+  CHECK(node.comes_to_hold(0));
   const auto ends = node.ask<group_ends>(ask_ends{});
   REQUIRE(ends.failed.size() == 1);
   CHECK(ends.failed[0].entry == entry_index{1});
@@ -113,10 +117,7 @@ TEST_CASE("node answers: ranks that a signal has stopped are continued when they
   CHECK(test::comes_true([&] { return !node.is_traced(1) && node.state(1) == 'T'; }));
 
   CHECK(node.ask<hold_part>(ask_follow{true, {.continue_stopped = true}}).held.text() == "0-1");
-  CHECK(test::comes_true([&] {
-    CHECK(node.serve() > node.now);
-    return node.state(0) == 't';
-  }));
+  CHECK(node.comes_to_hold(0));
   const auto ends = node.ask<group_ends>(ask_ends{});
   REQUIRE(ends.failed.size() == 1);
   CHECK(ends.failed[0].entry == entry_index{1});
@@ -129,10 +130,7 @@ TEST_CASE("node answers: a front end that is silent for the hold limit holds no 
   followed_node node;
   REQUIRE(node.ask<hold_part>(ask_follow{true}).held.text() == "0-1");
   REQUIRE(::kill(node.pid(1), SIGSEGV) == 0);
-  CHECK(test::comes_true([&] {
-    CHECK(node.serve() > node.now);
-    return node.state(0) == 't';
-  }));
+  CHECK(node.comes_to_hold(0));
   node.now += default_hold_limit - std::chrono::milliseconds(1);
   CHECK(node.serve() > node.now);
   CHECK(node.state(0) == 't');

@@ -2,6 +2,7 @@
 // mpiacq watch when its report cannot be written, when it is killed, and when the job ends under it. The job goes on as
 // if mpiacq were not there, and no half of a report is left.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -178,7 +179,11 @@ TEST_CASE("watch faults: a rank that is killed while it is held for the report o
     for (const pid_t rank : ranks) REQUIRE(comes_true([rank] { return status_of(rank, "TracerPid") != "0"; }));
     ::kill(ranks.at(1), SIGSEGV);
     const auto has_ended = [](char state) { return state == 'Z' || state == 'X' || state == ' '; };
-    while (process_state(ranks.at(0)) != 't' && !has_ended(process_state(ranks.at(1)))) continue;
+    // Without a pause between two looks: the rank is held for a moment only.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (process_state(ranks.at(0)) != 't' && !has_ended(process_state(ranks.at(1)))) {
+      REQUIRE(std::chrono::steady_clock::now() < until);
+    }
     ::kill(ranks.at(0), SIGKILL);
     const auto run = watcher.wait();
     INFO(run.err);

@@ -207,25 +207,26 @@ code_reader& code_reader::reader_of(Dwarf_Die& unit) {
   return *reader;
 }
 
-result<std::optional<call_description>> code_reader::call_before(std::uint64_t return_address) {
-  const std::uint64_t call = return_address - 1;
-  auto unit = TRY(unit_of(call));
-  if (!unit) return std::nullopt;
-  code_reader& reader = reader_of(*unit);
-  Dwarf_Die whole = data_.whole_unit(*unit);
-  const auto function = TRY(reader.function_at(whole, call));
-  if (!function) return std::nullopt;
-  return call_site_in(reader.data_, *function, return_address);
-}
-
-result<std::optional<parameter_places>> code_reader::parameters_around(std::uint64_t address) {
+result<std::optional<code_reader::function_place>> code_reader::function_around(std::uint64_t address) {
   auto unit = TRY(unit_of(address));
   if (!unit) return std::nullopt;
   code_reader& reader = reader_of(*unit);
   Dwarf_Die whole = data_.whole_unit(*unit);
   const auto function = TRY(reader.function_at(whole, address));
   if (!function) return std::nullopt;
-  return parameters_at(reader.data_, *function, address);
+  return function_place{&reader.data_, *function};
+}
+
+result<std::optional<call_description>> code_reader::call_before(std::uint64_t return_address) {
+  const auto place = TRY(function_around(return_address - 1));
+  if (!place) return std::nullopt;
+  return call_site_in(*place->data, place->function, return_address);
+}
+
+result<std::optional<parameter_places>> code_reader::parameters_around(std::uint64_t address) {
+  const auto place = TRY(function_around(address));
+  if (!place) return std::nullopt;
+  return parameters_at(*place->data, place->function, address);
 }
 
 result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {

@@ -52,6 +52,11 @@ class code_reader {
   [[nodiscard]] result<std::optional<parameter_places>> parameters_around(std::uint64_t address);
 
  private:
+  /// A function, and the part of the debug information that describes it: of a split unit, its own file.
+  struct function_place {
+    const dwarf_data* data;
+    Dwarf_Die function;
+  };
   struct unit_functions {
     std::vector<function_range> top;  ///< outside of other functions, by address
     /// within other functions; filled in when no range of `top` contains an address
@@ -67,6 +72,8 @@ class code_reader {
   [[nodiscard]] result<std::optional<Dwarf_Die>> unit_of(std::uint64_t address);
   [[nodiscard]] result<void> read_unit_ranges();
   [[nodiscard]] result<std::optional<Dwarf_Die>> function_at(Dwarf_Die& unit, std::uint64_t address);
+  /// The outermost function around a link-time address; empty if none is described there.
+  [[nodiscard]] result<std::optional<function_place>> function_around(std::uint64_t address);
   [[nodiscard]] result<std::vector<Dwarf_Die>> chain_in(const Dwarf_Die& function, std::uint64_t address);
   [[nodiscard]] bool holds(const Dwarf_Die& entry, std::uint64_t address);
 
