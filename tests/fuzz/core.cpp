@@ -7,29 +7,12 @@
 #include <string>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "input_as_file.hpp"
 #include "mpiacq/job/core_table.hpp"
 
 using namespace mpiacq;
 
 namespace {
-
-/// The input as a file that a path leads to; memory only.
-class input_as_file {
- public:
-  input_as_file(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
-    if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) std::abort();
-  }
-  ~input_as_file() { ::close(descriptor_); }
-  input_as_file(const input_as_file&) = delete;
-  input_as_file& operator=(const input_as_file&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 /// What a read gives must not depend on how it is cut.
 void check_reads(core_file& core, target_address where) {
@@ -47,7 +30,7 @@ void check_reads(core_file& core, target_address where) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const input_as_file input{data, size};
+  const fuzz::input_as_file input{data, size};
   // What an input names as mapped files may be there by chance: that is part of it.
   const core_file_options files{"/nowhere", "/nowhere"};
   const auto core = core_file::open(input.path(), files);

@@ -8,41 +8,14 @@
 #include <string>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "input_as_file.hpp"
 #include "modules/library_search.hpp"
 #include "modules/module_symbols.hpp"
 
 using namespace mpiacq;
 
-namespace {
-
-/// The input as a file that a path leads to; memory only.
-class input_as_file {
- public:
-  input_as_file(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
-    if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) std::abort();
-  }
-  ~input_as_file() { ::close(descriptor_); }
-  input_as_file(const input_as_file&) = delete;
-  input_as_file& operator=(const input_as_file&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-void check(const structure_layout& layout) {
-  for (const structure_member& m : layout.members) {
-    if (m.offset > layout.size || m.size > layout.size - m.offset) std::abort();
-  }
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const input_as_file input{data, size};
+  const fuzz::input_as_file input{data, size};
   auto loaded = elf::load_file(input.path());
   if (!loaded) return loaded.error().message.empty() ? std::abort(), 0 : 0;
 
@@ -65,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   symbol table{"MPIR_proctable", modules[0]->facts(), module_offset{0}, false, 0, symbol_kind::data};
   const symbol* near = (*found)[1] ? &*(*found)[1] : nullptr;
   const auto layout = elf::find_layout(modules, table, near, nowhere, problems);
-  if (layout && *layout) check(**layout);
+  if (layout && *layout) fuzz::check_members(**layout);
   return 0;
 }
