@@ -135,21 +135,14 @@ void on_registered(abi::status status, std::size_t /*id*/, void* data) {
   (*slot)->fill(status);
 }
 
-/// `codes`: a handler for these events; null: for all that have none of their own.
-abi::status register_handler(const pmix_library& library, abi::status* codes, std::size_t count) {
-  const auto slot = std::make_shared<status_slot>();
-  (void)library.register_event_handler(codes, count, nullptr, 0, on_event, on_registered,
-                                       new status_slot::pointer(slot));
-  return slot->wait();
-}
-
-/// For all events. Those that are not for a handler of all events have one of their own. One question after the other:
-/// TCP keeps a short message back until the one before is acknowledged, which takes 40 ms where no answer comes first.
-/// Returns the first failure, or a number that is not negative.
+/// For the events that the tool reads. Others would have no effect: it asks for the tables again and again. Returns a
+/// failure, or a number that is not negative.
 abi::status register_for_events(const pmix_library& library) {
   static std::array codes{abi::lost_connection, abi::job_end};
-  const abi::status done = register_handler(library, codes.data(), codes.size());
-  return done < 0 ? done : register_handler(library, nullptr, 0);
+  const auto slot = std::make_shared<status_slot>();
+  (void)library.register_event_handler(codes.data(), codes.size(), nullptr, 0, on_event, on_registered,
+                                       new status_slot::pointer(slot));
+  return slot->wait();
 }
 
 void on_done(abi::status status, void* data) {
