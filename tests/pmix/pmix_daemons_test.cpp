@@ -66,6 +66,18 @@ TEST_CASE("attach by PMIx: the server starts the tool's daemon in a shell on eac
   CHECK(seen.subject->detach());
 }
 
+TEST_CASE("attach by PMIx: the end of the tool's daemons is not told as the end of ranks") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "daemons_end", 2);
+  const auto seen = attached(server.pid(), with_daemon("/daemon"));
+  CHECK(seen.launches == 1);
+  CHECK(seen.notices.empty());
+  // The daemons end before the next question, which shows what the job has spawned.
+  CHECK(spawns_next(*seen.subject));
+  CHECK(seen.subject->detach());
+}
+
 TEST_CASE("attach by PMIx: a server that refuses daemons is one notice, and the job stays followed") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);

@@ -69,6 +69,8 @@ result<void> pmix_watch::take_first(pmix::pmix_answer all) {
   auto answer = TRY(chosen_pmix_job(place_, std::move(all)));
   keep_pids(answer);
   nspace_ = answer.worlds.front().nspace;
+  // Daemons that the server starts later are a job of their own there.
+  place_.nspace = nspace_;
   first_ = description_of(place_, std::move(answer));
   table_ = first_.processes;
   return {};
@@ -99,7 +101,7 @@ void pmix_watch::lose(error why, news& into) {
 result<void> pmix_watch::launch_daemons(const mpir::daemon_request& what) {
   if (!session_) return fail(error_code::process_gone, "PMIx tells no more of this job");
   const auto command = pmix::daemon_that_runs(what.path, what.arguments, what.forward_output);
-  (void)TRY(session_->launch(nspace_, command, {}));
+  daemons_.insert(TRY(session_->launch(nspace_, command, {})));
   return {};
 }
 
@@ -111,6 +113,7 @@ void pmix_watch::take_events(news& into) {
     is_disconnected_ = is_disconnected_ || (*event)->code == pmix::abi::lost_connection;
     if ((*event)->code != pmix::abi::job_end) continue;
     const pmix::process_name& source = (*event)->source;
+    if (daemons_.contains(source.nspace)) continue;
     ended_worlds_.insert(source.nspace);
     const auto& affected = (*event)->affected;
     const bool names_rank = affected && affected->rank <= INT32_MAX;

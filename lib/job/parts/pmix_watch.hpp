@@ -73,6 +73,7 @@ class pmix_watch {
   bool is_disconnected_ = false;  ///< the helper said so
   bool tells_usual_ends_ = true;
   std::set<std::string> ended_worlds_;  ///< namespaces whose end the events have reported
+  std::set<std::string> daemons_;       ///< namespaces of the daemons that `launch_daemons` has started
   job_description first_;
   std::string nspace_;  ///< of the job itself, and not of what it has spawned
   std::shared_ptr<const process_table> table_;
