@@ -120,7 +120,7 @@ TEST_CASE("jobs: the list for people has a row for each job, and says what to do
   CHECK_THAT(row, ContainsSubstring("torchrun"));
   CHECK_THAT(row, ContainsSubstring("2 of 2"));
   CHECK_THAT(run.out, ContainsSubstring("the variables of its ranks show those of this node"));
-  CHECK_THAT(run.out, ContainsSubstring("Next: mpiacq stacks"));
+  CHECK_THAT(run.out, ContainsSubstring("Next: mpiacq report"));
 }
 
 TEST_CASE("jobs: strings of a job reach no terminal as they are") {

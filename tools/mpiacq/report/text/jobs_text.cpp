@@ -134,7 +134,8 @@ std::string next_steps(const job_list& list) {
   }
   const std::string job = list.jobs.size() == 1 ? "" : fmt::format(" {}", list.jobs.front().named.value());
   text += fmt::format(
-      "  Next: mpiacq stacks{0}   where its ranks are\n"
+      "  Next: mpiacq report{0}   why it stands still, if it does\n"
+      "        mpiacq stacks{0}   where its ranks are\n"
       "        mpiacq queues{0}   which rank waits for which\n"
       "        mpiacq attach{0}   all its processes\n",
       job);
