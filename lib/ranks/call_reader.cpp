@@ -14,6 +14,7 @@
 #include "handles/process_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
+#include "objects/mpich_requests.hpp"
 #include "objects/openmpi_called_communicator.hpp"
 #include "objects/openmpi_requests.hpp"
 
@@ -27,15 +28,26 @@ struct called_function {
   std::size_t frame = 0;  ///< of the stack as it was walked: inlined functions do not count
 };
 
+bool may_wait_for_requests(mpi_call_kind kind) {
+  return kind == mpi_call_kind::wait_one || kind == mpi_call_kind::wait_all || kind == mpi_call_kind::wait_any ||
+         kind == mpi_call_kind::test;
+}
+bool names_requests(const mpi_function& function) {
+  return function.call != nullptr && may_wait_for_requests(function.call->kind);
+}
+
 std::optional<called_function> called_by_program(const thread_stack& thread) {
   std::optional<called_function> outermost;
   std::size_t frame = 0;
   for (const stack_frame& one : thread.frames) {
-    if (!one.place->function.empty() && activity_in(one.place->function).kind != mpi_call_kind::none) {
+    const std::string name = called_function_name(one.place->function, one.place->module_path);
+    if (!name.empty() && activity_in(name).kind != mpi_call_kind::none) {
       // A function that was inlined was not called.
       outermost.reset();
-      auto function = one.inlined ? std::nullopt : mpi_function_named(one.place->function);
-      if (function) outermost = called_function{std::move(*function), frame};
+      auto function = one.inlined ? std::nullopt : mpi_function_named(name);
+      // A compiler may leave out parameters of an inner function. Requests confirm themselves; other arguments do not.
+      if (function && (name == one.place->function || names_requests(*function)))
+        outermost = called_function{std::move(*function), frame};
     }
     if (!one.inlined) ++frame;
   }
@@ -60,11 +72,6 @@ found_argument value_of(const call_argument& passed, std::size_t bytes_behind, m
   return behind ? found_argument{*behind, true, 64, passed.source} : found_argument{};
 }
 
-bool may_wait_for_requests(mpi_call_kind kind) {
-  return kind == mpi_call_kind::wait_one || kind == mpi_call_kind::wait_all || kind == mpi_call_kind::wait_any ||
-         kind == mpi_call_kind::test;
-}
-
 }  // namespace
 
 result<process_handles> call_reader::handles_of(process_id pid, memory_reader& memory) {
@@ -74,9 +81,9 @@ result<process_handles> call_reader::handles_of(process_id pid, memory_reader& m
   const target_abi abi = symbols->abi();
   target stopped{memory, nullptr, abi, *symbols};
   auto handles = TRY(find_process_handles(stopped));
-  if (types_ != nullptr && handles.abi == mpi_abi::openmpi) {
+  if (types_ != nullptr) {
     const auto types = types_->of(*symbols, memory);
-    if (types) handles.layouts = find_openmpi_objects(**types);
+    if (types) find_layouts(stopped, **types, handles);
   }
   known_.learn(code, handles);
   return handles;
@@ -100,8 +107,11 @@ read_call call_reader::read(const thread_stack& thread) {
     found.push_back(value_of(passed->arguments[i], bytes_behind(parameters[i], called->function, context), cache));
   }
   read_call made{explain_arguments(called->function, found, context), {}, {}};
-  if (may_wait_for_requests(called->function.call->kind)) {
+  if (names_requests(called->function)) {
     made.requests = read_openmpi_requests(made.arguments, *handles, called->function.language, cache);
+    if (!made.requests) {
+      made.requests = read_mpich_requests(made.arguments, *handles, called->function.language, cache);
+    }
   }
   made.on = read_openmpi_communicator(made.arguments, *handles, called->function.language, cache);
   if (made.on) groups_.share(made.on->facts);

@@ -14,6 +14,13 @@ namespace {
 
 using waits::activity_in_other_library;
 
+rank_activity mpi_call_at(const code_place& place) {
+  return activity_in(called_function_name(place.function, place.module_path));
+}
+rank_activity other_call_at(const code_place& place) {
+  return activity_in_other_library(place.function);
+}
+
 /// The place of a frame that has called another one.
 call_site site_of(const stack_frame& caller) {
   if (!caller.place) return {};
@@ -24,12 +31,12 @@ bool is_in_mpi_library(const stack_frame& frame) {
   return frame.place && is_mpi_library(frame.place->module_path);
 }
 
-/// The outermost frame whose function is a call, as `call_in` says, and that call.
+/// The outermost frame whose place is in a call, as `call_in` says, and that call.
 template <class CallIn>
 rank_activity outermost_call(const thread_stack& thread, CallIn call_in) {
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
     if (!frame->place || frame->place->function.empty()) continue;
-    rank_activity found = call_in(frame->place->function);
+    rank_activity found = call_in(*frame->place);
     if (found.kind == mpi_call_kind::none) continue;
     if (frame != thread.frames.rbegin()) found.at = site_of(*std::prev(frame));
     return found;
@@ -52,9 +59,9 @@ call_site place_of(const thread_stack& thread) {
 
 /// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
 rank_activity activity_of_thread(const thread_stack& thread) {
-  rank_activity found = outermost_call(thread, activity_in);
+  rank_activity found = outermost_call(thread, mpi_call_at);
   if (found.kind != mpi_call_kind::none) return found;
-  found = outermost_call(thread, activity_in_other_library);
+  found = outermost_call(thread, other_call_at);
   if (found.kind != mpi_call_kind::none) return found;
   // A function of the MPI may be on the stack without its name: the compiler has made its end a function of its own.
   const bool whole = thread.end == stack_end::outermost && !thread.frames.empty() &&
@@ -65,7 +72,7 @@ rank_activity activity_of_thread(const thread_stack& thread) {
 }
 
 bool is_programs_own(const thread_stack& thread, std::string_view program) {
-  if (outermost_call(thread, activity_in).kind != mpi_call_kind::none) return true;
+  if (outermost_call(thread, mpi_call_at).kind != mpi_call_kind::none) return true;
   return !program.empty() && std::any_of(thread.frames.begin(), thread.frames.end(), [&](const stack_frame& frame) {
     return frame.place && frame.place->module_path == program;
   });

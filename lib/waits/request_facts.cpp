@@ -56,6 +56,12 @@ bool has_other_requests(const rank_activity& doing) {
   return !std::all_of(pending.begin(), pending.end(), is_message);
 }
 
+bool needs_each_request(const rank_activity& doing) {
+  if (doing.kind != mpi_call_kind::wait_any) return true;
+  const auto& pending = doing.requests->pending;
+  return pending.size() == 1 && knows_requests(doing);
+}
+
 std::string requests_text(const pending_requests& requests) {
   const request_words words = words_for(requests.kind);
   return requests.count == 1 ? std::string(words.one) : fmt::format("{} {}", requests.count, words.several);

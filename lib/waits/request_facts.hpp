@@ -16,6 +16,8 @@ namespace mpiacq::waits {
 [[nodiscard]] bool may_wait_for_messages(const rank_activity& doing);
 /// Whether the call names pending requests that are no sends or receives.
 [[nodiscard]] bool has_other_requests(const rank_activity& doing);
+/// Whether the call goes on only after each of its requests: another request may end MPI_Waitany and MPI_Waitsome.
+[[nodiscard]] bool needs_each_request(const rank_activity& doing);
 /// "a collective operation", "3 point-to-point operations", "a request that the program itself completes".
 [[nodiscard]] std::string requests_text(const pending_requests& requests);
 

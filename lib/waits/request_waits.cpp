@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "call_facts.hpp"
+#include "message_waits.hpp"
 #include "picture.hpp"
 #include "request_facts.hpp"
 
@@ -44,7 +45,7 @@ std::uint32_t communicator_with(const picture& seen, std::uint32_t report, std::
 class by_requests {
  public:
   by_requests(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts)
-      : seen_(seen), graphs_(graphs), doubts_(doubts), is_in_(seen.ranks.size()) {}
+      : seen_(seen), graphs_(graphs), doubts_(doubts), messages_(seen, graphs), is_in_(seen.ranks.size()) {}
 
   void add_all() {
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) enter(report);
@@ -57,7 +58,9 @@ class by_requests {
   void enter(std::uint32_t report) {
     const rank_activity& doing = seen_.ranks[report].doing;
     if (!doing.requests || !names_requests(doing.kind)) return;
+    if (!lists_queues(seen_.ranks[report]) && waits_for_requests(doing.kind)) messages_.add(report);
     for (const pending_requests& one : doing.requests->pending) {
+      if (!lists_queues(seen_.ranks[report]) && message_waits::tells_other_rank(one)) continue;
       const std::uint32_t shared =
           one.kind == mpi_request_kind::collective ? communicator_with(seen_, report, one.communicator) : nowhere;
       if (shared != nowhere) {
@@ -158,12 +161,6 @@ class by_requests {
     }
   }
 
-  /// Another request may end MPI_Waitany and MPI_Waitsome.
-  static bool needs_each_request(const rank_activity& doing) {
-    if (doing.kind != kind::wait_any) return true;
-    return doing.requests->pending.size() == 1 && knows_requests(doing);
-  }
-
   [[nodiscard]] std::vector<absentee> missing_from(std::uint32_t shared) const {
     std::vector<absentee> missing;
     const std::uint32_t peers = seen_.shared.peers_of(shared);
@@ -218,6 +215,7 @@ class by_requests {
   const picture& seen_;
   wait_graphs& graphs_;
   std::vector<std::string>& doubts_;
+  message_waits messages_;
   std::vector<std::set<std::uint32_t>> is_in_;  ///< by report: the communicators on which it waits or tests
   std::map<std::uint32_t, std::vector<waiting_rank>> waiting_;  ///< by communicator
   std::map<std::uint32_t, message_peers> message_peers_;        ///< by communicator

@@ -55,7 +55,10 @@ inline rank_activity some_activity() {
            {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
            {mpi_role::tag, false, false, 0, ""}},
           {"solve", "/src/solver.c", 88},
-          awaited_requests{{{mpi_request_kind::collective, true, 3, "MPI_COMM_WORLD", 2}}, 1, 5},
+          awaited_requests{{{mpi_request_kind::collective, true, 3, "MPI_COMM_WORLD", 2},
+                            {mpi_request_kind::point_to_point, false, 4, "", 1, request_message{true, 2, 7, 42}}},
+                           1,
+                           5},
           some_communicator()};
 }
 

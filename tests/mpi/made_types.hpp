@@ -21,6 +21,10 @@ class made_types final : public type_source {
     layout.members = std::move(members);
     known_[name] = std::move(layout);
   }
+  void define_enumeration(const std::string& name, std::vector<enumerator> enumerators) {
+    define(name, {});
+    known_[name].enumerators = std::move(enumerators);
+  }
   void forget(const std::string& name) { known_.erase(name); }
   result<std::optional<structure_layout>> type_named(std::string_view name, source_language /*language*/) override {
     const auto at = known_.find(std::string(name));

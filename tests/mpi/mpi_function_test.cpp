@@ -50,6 +50,14 @@ TEST_CASE("a function of MPI without a row is known by its prefix in C alone") {
   CHECK_FALSE(mpi_function_named(""));
 }
 
+TEST_CASE("an inner function of MPICH stands for the MPI function that jumps to it") {
+  CHECK(called_function_name("internal_Waitany", "/usr/lib/libmpi.so.12") == "MPI_Waitany");
+  CHECK(called_function_name("internal_Waitany", "/home/me/solver") == "internal_Waitany");
+  CHECK(called_function_name("internal_error", "/usr/lib/libmpi.so.12") == "internal_error");
+  CHECK(called_function_name("PMPI_Recv", "/usr/lib/libmpi.so.12") == "PMPI_Recv");
+  CHECK(called_function_name("", "").empty());
+}
+
 TEST_CASE("a row lists its parameters in the order of C") {
   const auto found = parameters_of(mpi_call_named("Waitany")->parameters);
   REQUIRE(found.size() == 4);

@@ -92,6 +92,11 @@ void check_c_types(type_source& types, const std::map<std::string, std::uint64_t
     INFO(none);
     CHECK_FALSE(type(types, none).has_value());
   }
+  std::vector<std::pair<std::string, std::int64_t>> colours;
+  const auto colour = type(types, "colour");
+  for (const enumerator& one : colour->enumerators) colours.emplace_back(one.name, one.value);
+  CHECK(colours == std::vector<std::pair<std::string, std::int64_t>>{{"red", 0}, {"green", 1}});
+  CHECK(type(types, "choice")->enumerators.empty());
   const auto tagged = type(types, "tagged");
   CHECK(tagged->find("p")->is_pointer);
   CHECK(tagged->find("text")->size == 13);

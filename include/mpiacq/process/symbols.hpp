@@ -68,14 +68,21 @@ struct structure_member {
   bool is_signed = false;  ///< for integers
 };
 
+/// One name of an enumeration.
+struct enumerator {
+  std::string name;
+  std::int64_t value = 0;  ///< values beyond the largest int64_t wrap around
+};
+
 /// The layout of a C structure in the target. Members are found by name; their order has no meaning.
 struct structure_layout {
   std::string name;        ///< the tag or typedef name; empty if there is neither
   std::uint64_t size = 0;  ///< bytes from one array element to the next
   std::vector<structure_member> members;
   layout_source source = layout_source::fixed;
-  std::string module_path;  ///< the module to which the type belongs
-  std::string debug_file;   ///< the file where it was read, if not the module's own
+  std::string module_path;                   ///< the module to which the type belongs
+  std::string debug_file;                    ///< the file where it was read, if not the module's own
+  std::vector<enumerator> enumerators = {};  ///< of an enumeration, in its order; empty for any other type
 
   /// The member of this name; null if there is none.
   [[nodiscard]] const structure_member* find(std::string_view member_name) const;

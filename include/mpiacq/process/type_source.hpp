@@ -22,10 +22,10 @@ class type_source {
   virtual ~type_source() = default;
 
   /// The type of this name: the name of a typedef, a tag, or "struct x" ("union", "enum" likewise). For a structure the
-  /// answer has its members, including those of anonymous structures inside; for any other type only its size. A
-  /// declaration is no definition. If modules define different types of one name, the first module in the order of the
-  /// dynamic linker counts. `source`, `module_path` and `debug_file` of the answer say where it comes from. Empty if
-  /// the type is not known.
+  /// answer has its members, including those of anonymous structures inside; for an enumeration its
+  /// enumerators; for any other type only its size. A declaration is no definition. If modules define different types
+  /// of one name, the first module in the order of the dynamic linker counts. `source`, `module_path` and `debug_file`
+  /// of the answer say where it comes from. Empty if the type is not known.
   [[nodiscard]] virtual result<std::optional<structure_layout>> type_named(std::string_view type_name,
                                                                            source_language language) = 0;
 };

@@ -24,6 +24,18 @@ enum class mpi_request_kind : std::uint8_t {
 /// "point-to-point", "collective", "communicator", "window", "file", "generalized", "partitioned"
 [[nodiscard]] std::string_view name(mpi_request_kind kind);
 
+/// The message of a pending send or receive.
+struct request_message {
+  bool is_send = false;
+  /// The other rank, in the communicator; of an intercommunicator, in its other side. Empty: MPI_ANY_SOURCE.
+  std::optional<std::int64_t> peer;
+  /// The other rank in MPI_COMM_WORLD. Empty: MPI_ANY_SOURCE, a process of another world, or not known.
+  std::optional<std::uint32_t> world_rank;
+  std::optional<std::int64_t> tag;  ///< empty: MPI_ANY_TAG
+
+  friend bool operator==(const request_message&, const request_message&) = default;
+};
+
 /// Pending requests of one kind on one communicator.
 struct pending_requests {
   mpi_request_kind kind = mpi_request_kind::point_to_point;
@@ -31,6 +43,9 @@ struct pending_requests {
   std::optional<std::uint64_t> communicator;  ///< as `queue_communicator::id`; empty if it has none or is not known
   std::string communicator_name;              ///< of a predefined communicator: "MPI_COMM_WORLD"; otherwise empty
   std::uint64_t count = 1;
+  /// Of a send or a receive; empty for any other request, and if it is not known. The objects of Open MPI do not say
+  /// it.
+  std::optional<request_message> message = {};
 
   friend bool operator==(const pending_requests&, const pending_requests&) = default;
 };

@@ -100,10 +100,17 @@ template <>
 inline constexpr auto members<call_site> = std::tuple{
     member{"function", &call_site::function}, member{"file", &call_site::file}, member{"line", &call_site::line}};
 template <>
-inline constexpr auto members<pending_requests> = std::tuple{
-    member{"kind", &pending_requests::kind}, member{"persistent", &pending_requests::persistent},
-    member{"communicator", &pending_requests::communicator},
-    member{"communicator_name", &pending_requests::communicator_name}, member{"count", &pending_requests::count}};
+inline constexpr auto members<request_message> =
+    std::tuple{member{"send", &request_message::is_send}, member{"peer", &request_message::peer},
+               member{"world_rank", &request_message::world_rank}, member{"tag", &request_message::tag}};
+template <>
+inline constexpr auto members<pending_requests> =
+    std::tuple{member{"kind", &pending_requests::kind},
+               member{"persistent", &pending_requests::persistent},
+               member{"communicator", &pending_requests::communicator},
+               member{"communicator_name", &pending_requests::communicator_name},
+               member{"count", &pending_requests::count},
+               member{"message", &pending_requests::message}};
 template <>
 inline constexpr auto members<awaited_requests> =
     std::tuple{member{"pending", &awaited_requests::pending}, member{"complete", &awaited_requests::complete},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "handles/mpi_abi.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -65,6 +67,14 @@ std::optional<mpi_function> mpi_function_named(std::string_view function) {
   const bool is_c = function.starts_with("MPI_") || function.starts_with("PMPI_");
   if (found.call == nullptr && !is_c) return std::nullopt;  // a program's own mpi_setup()
   return found;
+}
+
+std::string called_function_name(std::string_view function, std::string_view module_path) {
+  constexpr std::string_view inner = "internal_";
+  if (!function.starts_with(inner) || !is_mpi_library(module_path)) return std::string(function);
+  std::string named = "MPI_" + std::string(function.substr(inner.size()));
+  const auto found = mpi_function_named(named);
+  return found && found->call != nullptr ? named : std::string(function);
 }
 
 }  // namespace mpiacq

@@ -23,4 +23,9 @@ struct mpi_function {
 /// function that does not belong to MPI, such as a program's own mpi_setup().
 [[nodiscard]] std::optional<mpi_function> mpi_function_named(std::string_view function);
 
+/// The MPI function that a frame in `function` of the module `module_path` stands for; else `function`. MPICH's
+/// MPI_Waitany and similar functions may end with a jump to internal_Waitany, which has the same parameters, so that no
+/// frame shows MPI_Waitany itself.
+[[nodiscard]] std::string called_function_name(std::string_view function, std::string_view module_path);
+
 }  // namespace mpiacq

@@ -59,4 +59,19 @@ result<process_handles> find_process_handles(target& process) {
   return made;
 }
 
+void find_layouts(target& process, type_source& types, process_handles& into) {
+  if (into.abi == mpi_abi::openmpi) into.layouts = find_openmpi_objects(types);
+  if (into.abi != mpi_abi::mpich) return;
+  auto mpich = find_mpich_objects(types);
+  if (!mpich) return;
+  const auto found = process.symbols.find_symbols(mpich_symbols);
+  if (!found) return;
+  for (const auto& each : *found) {
+    if (!each || each->kind != symbol_kind::data) continue;
+    into.objects.emplace(each->address().value(), each->name);
+    if (each->name == mpich_request_tables) mpich->request_tables = each->size / mpich->table.bytes;
+  }
+  into.mpich = std::move(mpich);
+}
+
 }  // namespace mpiacq

@@ -11,6 +11,7 @@
 #include "handles/handle_meaning.hpp"
 #include "mpiacq/base/abi.hpp"
 #include "mpiacq/process/symbols.hpp"
+#include "objects/mpich_objects.hpp"
 #include "objects/openmpi_objects.hpp"
 
 namespace mpiacq {
@@ -19,8 +20,9 @@ namespace mpiacq {
 struct process_handles {
   mpi_abi abi = mpi_abi::unknown;
   std::uint8_t address_bytes = 8;
-  std::unordered_map<std::uint64_t, std::string> objects;  ///< Open MPI: symbols by address
+  std::unordered_map<std::uint64_t, std::string> objects;  ///< Open MPI and MPICH: symbols by address
   std::optional<openmpi_objects> layouts = {};             ///< Open MPI, where its types are known
+  std::optional<mpich_objects> mpich = {};                 ///< MPICH, where its types are known
 
   /// For the handles in a call from this language. The result uses this object.
   [[nodiscard]] handle_context context(mpi_language language) const;
@@ -38,5 +40,8 @@ struct process_handles {
 /// Asks for the symbols that the program has loaded: no file is opened. The ABI is unknown if they do not tell it.
 /// Errors: those of `symbol_source::look_up`.
 [[nodiscard]] result<process_handles> find_process_handles(target& process);
+/// Adds where the members of the MPI's objects are. What the types do not say stays unknown. The symbols of MPICH's
+/// objects are local: its file is opened for them if the types are known.
+void find_layouts(target& process, type_source& types, process_handles& into);
 
 }  // namespace mpiacq

@@ -9,13 +9,9 @@
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/mpi_argument.hpp"
 #include "mpiacq/queues/mpi_request.hpp"
+#include "objects/named_requests.hpp"
 
 namespace mpiacq {
-
-/// The reader looks at the first requests of a call, up to this number. It counts all others as not known.
-inline constexpr std::uint64_t most_requests = 4096;
-/// The reader tells at most this many kinds of pending requests apart. It counts all others as not known.
-inline constexpr std::size_t most_kinds_of_requests = 64;
 
 /// The requests that the arguments of a call name. A request is believed only if its object is of Open MPI's class of
 /// requests and all that it says is plausible. Empty if the arguments name no requests, if the process has another MPI,

@@ -122,6 +122,21 @@ result<std::optional<bare_type>> structure_reader::completed(bare_type type) con
   return type;
 }
 
+result<std::vector<enumerator>> structure_reader::enumerators_of(Dwarf_Die& enumeration) const {
+  std::vector<enumerator> found;
+  TRY(visit_children(data_, enumeration, [&](Dwarf_Die& child) -> result<bool> {
+    if (dwarf_tag(&child) != DW_TAG_enumerator) return false;
+    if (found.size() == max_members) return bad("an enumeration has too many names");
+    Dwarf_Attribute attribute;
+    Dwarf_Sword value = 0;
+    if (dwarf_attr(&child, DW_AT_const_value, &attribute) == nullptr || dwarf_formsdata(&attribute, &value) != 0)
+      return false;
+    found.push_back({std::string{data_.name_of(child)}, value});
+    return false;
+  }));
+  return found;
+}
+
 result<structure_layout> structure_reader::layout_of(bare_type type) {
   members_seen_ = 0;
   structure_layout layout;

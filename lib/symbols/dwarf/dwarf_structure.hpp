@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dwarf/dwarf_data.hpp"
 #include "mpiacq/process/symbols.hpp"
@@ -42,6 +43,8 @@ class structure_reader {
   [[nodiscard]] result<std::optional<bare_type>> completed(bare_type type) const;
   /// The size of a type in bytes, past typedefs and qualifiers; empty if it has none.
   [[nodiscard]] std::optional<std::uint64_t> size_of(const Dwarf_Die& type) const;
+  /// The names of an enumeration.
+  [[nodiscard]] result<std::vector<enumerator>> enumerators_of(Dwarf_Die& enumeration) const;
   /// The layout of a complete structure. The caller fills in `source` and the paths.
   [[nodiscard]] result<structure_layout> layout_of(bare_type type);
 

@@ -118,6 +118,7 @@ result<std::optional<structure_layout>> type_index::describe(const kept_entry& t
   structure_layout layout;
   layout.name = std::string{data_.name_of(named)};
   layout.size = *size;
+  if (bare->tag == DW_TAG_enumeration_type) layout.enumerators = TRY(reader_.enumerators_of(bare->entry));
   return layout;
 }
 

@@ -17,6 +17,11 @@ namespace mpiacq::tool {
 
 using json = nlohmann::ordered_json;
 
+/// A number that may be missing.
+template <class Number>
+[[nodiscard]] json number_or_null(const std::optional<Number>& one) {
+  return one ? json(*one) : json(nullptr);
+}
 [[nodiscard]] inline json or_null(const std::optional<std::string>& text) {
   return text ? json(*text) : json(nullptr);
 }

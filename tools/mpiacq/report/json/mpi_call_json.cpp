@@ -5,6 +5,18 @@
 
 namespace mpiacq::tool {
 
+namespace {
+
+json message_of(const pending_requests& one) {
+  if (!one.message) return nullptr;
+  return {{"direction", one.message->is_send ? "send" : "receive"},
+          {"peer", number_or_null(one.message->peer)},
+          {"world_rank", number_or_null(one.message->world_rank)},
+          {"tag", number_or_null(one.message->tag)}};
+}
+
+}  // namespace
+
 json arguments_of(const rank_activity& doing) {
   json arguments = json::array();
   for (const mpi_argument& one : doing.arguments) {
@@ -21,9 +33,10 @@ json requests_of(const rank_activity& doing) {
   for (const pending_requests& one : doing.requests->pending) {
     pending.push_back({{"kind", name(one.kind)},
                        {"persistent", one.persistent},
-                       {"communicator", one.communicator ? json(*one.communicator) : json(nullptr)},
+                       {"communicator", number_or_null(one.communicator)},
                        {"communicator_name", or_null(one.communicator_name)},
-                       {"count", one.count}});
+                       {"count", one.count},
+                       {"message", message_of(one)}});
   }
   return {
       {"pending", std::move(pending)}, {"complete", doing.requests->complete}, {"not_known", doing.requests->unknown}};

@@ -12,11 +12,6 @@ namespace mpiacq::tool {
 
 namespace {
 
-template <class Number>
-json number_or_null(const std::optional<Number>& number) {
-  return number ? json(*number) : json(nullptr);
-}
-
 json sentences(const std::vector<std::string>& all) {
   json list = json::array();
   for (const std::string& one : all) list.push_back(one);
