@@ -23,6 +23,8 @@ class type_reader {
   /// Returns false if the type is not known.
   [[nodiscard]] bool open(std::string_view type);
   [[nodiscard]] std::optional<field> find(std::string_view name, std::uint64_t largest = sizeof(std::uint64_t)) const;
+  /// The size of the type in bytes; 0 if none is open.
+  [[nodiscard]] std::uint64_t size() const { return known_ ? layout_.size : 0; }
   /// Whether the type has the field.
   [[nodiscard]] bool take(std::string_view name, field& into) const;
 
