@@ -54,6 +54,12 @@ class unexpected_reader {
            integer(classes_.message, where_.class_size) == where_.message_size;
   }
 
+  /// MPI_COMM_NULL is in Open MPI's list, and nobody sends on it.
+  static void list_none(queue_communicator& told) {
+    queue_listing& into = told.of(queue_class::unexpected);
+    if (into.operations.empty()) into = {queue_knowledge::complete, {}, queue_origin::memory};
+  }
+
   /// Lists the messages for one communicator.
   void list(target_address communicator, queue_communicator& told) {
     queue_listing& into = told.of(queue_class::unexpected);
@@ -264,6 +270,9 @@ void look_at_openmpi_unexpected(target& process, type_source& types, type_source
   const std::uint64_t held = bytes_held(report);
   unexpected_reader reader(process, *where, classes, held < most_report_bytes ? most_report_bytes - held : 0);
   if (!reader.fits()) return;
+  for (queue_communicator& one : report.communicators) {
+    if (one.size == 0) unexpected_reader::list_none(one);
+  }
   for (const auto& [object, told] : find_described_communicators(process, types, report)) reader.list(object, *told);
   reader.tell_failures(report);
 }

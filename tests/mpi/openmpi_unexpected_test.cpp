@@ -258,6 +258,16 @@ TEST_CASE("an endless list of unexpected messages is read up to a limit") {
   CHECK(rank.report.problems.size() == 1);
 }
 
+TEST_CASE("MPI_COMM_NULL has no unexpected messages, and no object of the PML") {
+  ob1_process rank;
+  rank.report.communicators[0].size = 0;
+  rank.put(ob1_place::world + 40, 0);
+  rank.look();
+  CHECK(rank.found().known == queue_knowledge::complete);
+  CHECK(rank.found().origin == queue_origin::memory);
+  CHECK(rank.report.problems.empty());
+}
+
 TEST_CASE("unexpected messages from the other side of an intercommunicator have its ranks") {
   ob1_process rank;
   rank.arrive(1, 7, 1);
