@@ -21,6 +21,7 @@
 #include "mpiacq/queues/queue_memory.hpp"
 #include "mpich_communicators.hpp"
 #include "openmpi_communicators.hpp"
+#include "openmpi_unexpected.hpp"
 #include "queue_library.hpp"
 #include "worker_pool.hpp"
 
@@ -171,6 +172,7 @@ void queue_taker::read_process(process& subject, pending& one, const rank_queue_
   const target_abi abi = subject.symbols->abi();
   target stopped{subject.cache, nullptr, abi, *subject.symbols};
   look_at_openmpi_communicators(stopped, *subject.types, *one.report);
+  if (one.pml == "ob1") look_at_unexpected(subject, stopped, *one.report);
   look_at_mpich_communicators(stopped, *subject.types, *one.report);
 }
 
@@ -192,6 +194,13 @@ void queue_taker::look_at_pml(process& subject, pending& one) {
   if (!warning || !one.report) return;
   one.report->problems.emplace_back(error_code::unsupported, std::move(*warning));
   disbelieve(*one.report);
+}
+
+void queue_taker::look_at_unexpected(process& subject, target& stopped, queue_report& report) const {
+  const auto ob1 = module_of_ob1(*subject.symbols);
+  if (!ob1) return;
+  const auto of_pml = types_->of_module(*subject.symbols, *ob1);
+  look_at_openmpi_unexpected(stopped, *subject.types, *of_pml, report);
 }
 
 void queue_taker::hold(std::vector<pending>& all) {

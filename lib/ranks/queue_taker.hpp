@@ -63,6 +63,8 @@ class queue_taker {
   [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
                                                const queue_host_options& how) const;
   static void look_at_pml(process& subject, pending& one);
+  /// Adds the unexpected messages, if the debug information of the PML shows where they are.
+  void look_at_unexpected(process& subject, target& stopped, queue_report& report) const;
   void read_all(std::vector<pending>& all, const rank_queue_options& options, group_queues& taken);
   /// Reads the ranks at these places and releases each of them. Returns which ranks were read before the caller
   /// cancelled.

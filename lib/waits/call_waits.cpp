@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "arrived_messages.hpp"
 #include "call_facts.hpp"
 #include "picture.hpp"
 
@@ -235,9 +236,34 @@ class by_calls {
     }
   }
 
+  /// What has arrived for a rank that waits in MPI_Probe, which no queue lists.
+  [[nodiscard]] std::string arrived_text(std::uint32_t report) const {
+    const rank_report& rank = seen_.ranks[report];
+    const mpi_argument* source = argument_of(rank.doing, mpi_role::source);
+    const mpi_argument* tag = argument_of(rank.doing, mpi_role::tag);
+    if (rank.doing.kind != kind::probe || !rank.report || source == nullptr || tag == nullptr || !tag->name.empty()) {
+      return "";
+    }
+    const auto place = place_of_communicator(report);
+    if (!place) return "";
+    arrived_messages arrived(*rank.report);
+    if (source->name == "MPI_ANY_SOURCE") return arrived.text(*place, std::nullopt, tag->value);
+    return source->name.empty() ? arrived.text(*place, source->value, tag->value) : "";
+  }
+  /// Where the rank's report has the communicator of its call.
+  [[nodiscard]] std::optional<std::size_t> place_of_communicator(std::uint32_t report) const {
+    const auto& own = seen_.ranks[report].report->communicators;
+    const std::uint32_t on = communicator_of(report);
+    for (std::size_t place = 0; place < own.size(); ++place) {
+      const bool is_it = on == nowhere ? own[place].name == "MPI_COMM_WORLD" : seen_.shared.of[report][place] == on;
+      if (is_it) return place;
+    }
+    return std::nullopt;
+  }
+
   void put(std::uint32_t report, rank_set to, bool any_of) {
     const rank_report& rank = seen_.ranks[report];
-    std::string why = "in " + call_text(rank.doing) + site_text(rank.doing.at);
+    std::string why = "in " + call_text(rank.doing) + site_text(rank.doing.at) + arrived_text(report);
     graphs_.waits.push_back({rank.entry, std::move(to), any_of, false, std::move(why)});
   }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "arrived_messages.hpp"
 #include "picture.hpp"
 #include "request_facts.hpp"
 
@@ -92,7 +93,12 @@ struct groups_of_peers {
 class one_rank {
  public:
   one_rank(const picture& seen, wait_graphs& graphs, groups_of_peers& groups, std::uint32_t report)
-      : seen_(seen), graphs_(graphs), groups_(groups), report_(report), call_(seen.ranks[report].doing) {
+      : seen_(seen),
+        graphs_(graphs),
+        groups_(groups),
+        report_(report),
+        call_(seen.ranks[report].doing),
+        arrived_(*seen.ranks[report].report) {
     for (const half& operation : seen.operations.of(report)) {
       if (!waits_for(call_.kind, operation) || !may_wait_for_messages(call_)) continue;
       ++candidates_;
@@ -207,11 +213,19 @@ class one_rank {
     return "in " + call_.function + site_text(call_.at);
   }
 
+  /// What has arrived for a receive that no send of the other side fits.
+  [[nodiscard]] std::string arrived_text(const half& operation) {
+    if (operation.is_send() || operation.any_tag) return "";
+    if (operation.any_source) return arrived_.text(operation.place.communicator, std::nullopt, operation.tag);
+    if (operation.peer_local == nowhere) return "";
+    return arrived_.text(operation.place.communicator, operation.peer_local, operation.tag);
+  }
+
   void put(rank_set to, bool any_of, const aim& what, bool certain) {
     if (to.empty()) return;
     std::string why = fmt::format("{}: {}", where(), text_of(*what.first, seen_));
     if (what.count > 1) why += fmt::format(" and {} more", what.count - 1);
-    why += missing_text(*what.first);
+    why += missing_text(*what.first) + arrived_text(*what.first);
     graphs_.waits.push_back({seen_.ranks[report_].entry, std::move(to), any_of, certain, std::move(why)});
   }
 
@@ -241,6 +255,7 @@ class one_rank {
   groups_of_peers& groups_;
   std::uint32_t report_;
   const rank_activity& call_;
+  arrived_messages arrived_;
   std::map<std::uint32_t, aim> aims_;       ///< by the other side's number
   std::map<std::uint32_t, aim> wildcards_;  ///< from MPI_ANY_SOURCE, by communicator
   std::size_t candidates_ = 0;

@@ -14,10 +14,10 @@ namespace mpiacq::test {
 
 class made_types final : public type_source {
  public:
-  void define(const std::string& name, std::vector<structure_member> members) {
+  void define(const std::string& name, std::vector<structure_member> members, std::uint64_t size = 128) {
     structure_layout layout;
     layout.name = name;
-    layout.size = 128;
+    layout.size = size;
     layout.members = std::move(members);
     known_[name] = std::move(layout);
   }

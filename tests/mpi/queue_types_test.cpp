@@ -72,6 +72,24 @@ TEST_CASE("a process without types gets the types that the cache has for its lib
   CHECK(says(types->notes(), carrier->path));
 }
 
+TEST_CASE("the types of one module are those of its own debug information, and of the file that is asked for") {
+  const fake_openmpi mpi;
+  waiting_rank rank{mpi};
+  const auto carrier = make_type_carrier(mpi.request());
+  REQUIRE(carrier.has_value());
+  const module& program = *rank.symbols().modules().front();
+  const std::string_view name = "MPIR_dll_name";
+  const auto found = rank.symbols().look_up({&name, 1}, {true, nullptr});
+  REQUIRE((found && found->front()));
+  const module& library = *found->front()->home;
+  const auto types = types_with(mpi);
+  CHECK(size_of(*types->of_module(rank.symbols(), program), "opal_list_t") == 99);
+  CHECK_FALSE(size_of(*types->of_module(rank.symbols(), library), "opal_list_t").has_value());
+  CHECK(types->notes().empty());  // the cache was not asked
+  const auto with_file = types_with(mpi, carrier->path);
+  CHECK(size_of(*with_file->of_module(rank.symbols(), library), "opal_list_t") == 15);
+}
+
 TEST_CASE("types that the process contradicts are not used") {
   const fake_openmpi mpi;
   waiting_rank rank{mpi};

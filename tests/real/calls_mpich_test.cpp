@@ -6,8 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "debug_builds.hpp"
 #include "found_job.hpp"
-#include "mpich_debug.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -143,7 +143,7 @@ TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks wit
 }
 
 TEST_CASE("MPICH with symbols: the arguments of a tail call are read in the frame of MPI_Probe") {
-  const mpich_debug mpich = find_mpich_debug();
+  const debug_build mpich = find_mpich_debug();
   if (mpich.prefix.empty()) MPIACQ_SKIP(mpich.why_not);
   const scratch_folder folder;
   const std::string program = folder.path("tail_call");

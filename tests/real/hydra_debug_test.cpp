@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <set>
 
-#include "mpich_debug.hpp"
+#include "debug_builds.hpp"
 #include "real_job.hpp"
 #include "running_job.hpp"
 
@@ -20,7 +20,7 @@ std::string hydra() {
 
 /// Empty where the tests can run, else why not.
 std::string lacking() {
-  if (const mpich_debug mpich = find_mpich_debug(); mpich.prefix.empty()) return mpich.why_not;
+  if (const debug_build mpich = find_mpich_debug(); mpich.prefix.empty()) return mpich.why_not;
   if (!std::filesystem::exists(rank_program("mpi_pids_mpich"))) return "MPICH (libmpich-dev) is not installed";
   return "";
 }

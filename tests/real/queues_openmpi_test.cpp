@@ -10,7 +10,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "mpich_debug.hpp"
+#include "debug_builds.hpp"
 #include "openmpi.hpp"
 #include "running_job.hpp"
 
@@ -205,21 +205,6 @@ bool have_queues() {
   return have_openmpi() && std::filesystem::exists(rank_program("mpi_queues_openmpi"));
 }
 
-/// The prefix that a variable names, with this starter in it; empty where there is none.
-std::string prefix_in(const char* variable, const std::string& starter) {
-  const char* prefix = std::getenv(variable);
-  return prefix != nullptr && std::filesystem::exists(std::string{prefix} + "/bin/" + starter) ? prefix : "";
-}
-
-/// The rank program for an MPI in a prefix.
-void build_ranks(const std::string& prefix, const std::string& program) {
-  const auto built = run_command({prefix + "/bin/mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-o", program,
-                                  std::string{MPIACQ_RANK_SOURCES} + "/mpi_queues.c"},
-                                 openmpi_options());
-  INFO(built.err);
-  REQUIRE(built.exit_code == 0);
-}
-
 }  // namespace
 
 TEST_CASE("the queues of a stock Open MPI are what its ranks say, with built-in types and with made ones",
@@ -272,10 +257,10 @@ TEST_CASE("a file of types of another machine or build is refused for a stock Op
 }
 
 TEST_CASE("the queues of an Open MPI with debug information need no types of ours") {
-  const std::string prefix = prefix_in("MPIACQ_OPENMPI_DEBUG_PREFIX", "mpirun");
-  if (prefix.empty()) MPIACQ_SKIP("MPIACQ_OPENMPI_DEBUG_PREFIX names no Open MPI that was built with -g");
+  const auto [prefix, why_not] = find_openmpi_debug();
+  if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
-  build_ranks(prefix, folder.path("ranks"));
+  REQUIRE(build_ranks(prefix, "mpi_queues.c", folder.path("ranks"), openmpi_options()) == "");
   queues_job job{openmpi_line(prefix + "/bin/mpirun", folder.path("ranks"))};
   REQUIRE(job.job().ranks().size() == rank_count);
   job.check(job.queues({"--json"}));
@@ -286,7 +271,7 @@ TEST_CASE("the queues of an MPICH (ch3) with debug information") {
   const auto [prefix, why_not] = find_mpich_debug();
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
-  build_ranks(prefix, folder.path("ranks"));
+  REQUIRE(build_ranks(prefix, "mpi_queues.c", folder.path("ranks"), openmpi_options()) == "");
   queues_job job{{prefix + "/bin/mpiexec", "-n", std::to_string(rank_count), folder.path("ranks")}};
   REQUIRE(job.job().ranks().size() == rank_count);
   // It gives no groups; its list of sends has only those that Isend began. A prefix for tests may lie where others can

@@ -60,6 +60,10 @@ class process_types final : public type_source {
   /// The types of a live process. `symbols` and `catalogue` must outlive this object. `first` is the module to ask
   /// first: one of the modules of `symbols`, or null.
   process_types(process_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
+  /// The types of one module of a live process alone. No debug information of another module is opened, and no server
+  /// is asked. `one` is one of the modules of `symbols`.
+  [[nodiscard]] static std::unique_ptr<process_types> of_module(process_symbols& symbols, type_catalogue& catalogue,
+                                                                const module& one);
   /// The types of the process in a core file.
   process_types(core_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
   /// The types of a program's file.

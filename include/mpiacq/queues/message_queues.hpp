@@ -56,7 +56,7 @@ struct queue_operation {
   /// The type of `actual`.
   using message = queue_message;
   std::optional<message> actual;   ///< the message, for sends and for operations that are matched or complete
-  std::vector<std::string> extra;  ///< lines of the library for people, at most five, made printable
+  std::vector<std::string> extra;  ///< lines for people, at most five, made printable; as a rule from the library
 };
 
 /// How much is known of one queue of one communicator.
@@ -69,10 +69,21 @@ enum class queue_knowledge : std::uint8_t {
 /// "complete", "cut-short", "none", "failed"
 [[nodiscard]] std::string_view name(queue_knowledge k);
 
+/// Who has listed a queue.
+enum class queue_origin : std::uint8_t {
+  library,  ///< the queue library
+  memory,   ///< mpiacq, from the rank's memory: the queue library does not list this queue
+};
+/// "library", "memory"
+[[nodiscard]] std::string_view name(queue_origin origin);
+
 /// One queue of one communicator.
 struct queue_listing {
   queue_knowledge known = queue_knowledge::none;
-  std::vector<queue_operation> operations;  ///< in the order of the library, in which MPI would match them
+  /// In the order in which MPI would match them. Unexpected messages from the rank's memory are in the order of their
+  /// senders.
+  std::vector<queue_operation> operations;
+  queue_origin origin = queue_origin::library;
 };
 
 /// One communicator of one process (mqs_communicator).

@@ -52,6 +52,11 @@ class queue_types {
   /// The same for the process in a core file, whose memory is `memory`.
   [[nodiscard]] result<std::unique_ptr<type_source>> of(core_symbols& symbols, memory_reader& memory);
 
+  /// The types of one module of a process: from `queue_types_options::file`, if there is one, and from the debug
+  /// information of the module. It suits types that are private to a part of the MPI: nothing else is searched while
+  /// the process is stopped. `one` is a module of `symbols`, which must outlive the result, as must this object.
+  [[nodiscard]] std::unique_ptr<type_source> of_module(process_symbols& symbols, const module& one);
+
   /// Makes a carrier for the MPI of a process if the cache has none and it is possible; see
   /// queue_types_options::make_missing. It happens once for each MPI, and a note says what was made. It takes seconds,
   /// so no rank should be stopped meanwhile. False if the process has no MPI library: it may load one later.

@@ -55,6 +55,8 @@ inline constexpr auto last_of<operation_status> = operation_status::complete;
 template <>
 inline constexpr auto last_of<queue_knowledge> = queue_knowledge::failed;
 template <>
+inline constexpr auto last_of<queue_origin> = queue_origin::memory;
+template <>
 inline constexpr auto last_of<length_unit> = length_unit::unknown;
 template <>
 inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
@@ -71,7 +73,8 @@ namespace mpiacq {
 
 template <>
 inline constexpr auto members<queue_listing> =
-    std::tuple{member{"known", &queue_listing::known}, member{"operations", &queue_listing::operations}};
+    std::tuple{member{"known", &queue_listing::known}, member{"operations", &queue_listing::operations},
+               member{"origin", &queue_listing::origin}};
 template <>
 inline constexpr auto members<queue_communicator> =
     std::tuple{member{"id", &queue_communicator::id},

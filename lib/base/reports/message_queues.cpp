@@ -74,6 +74,16 @@ std::string_view name(queue_knowledge k) {
   return "";
 }
 
+std::string_view name(queue_origin origin) {
+  switch (origin) {
+    case queue_origin::library:
+      return "library";
+    case queue_origin::memory:
+      return "memory";
+  }
+  return "";
+}
+
 std::string_view name(length_unit unit) {
   switch (unit) {
     case length_unit::bytes:

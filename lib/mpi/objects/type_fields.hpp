@@ -22,7 +22,7 @@ class type_reader {
   explicit type_reader(type_source& types) : types_(types) {}
   /// Returns false if the type is not known.
   [[nodiscard]] bool open(std::string_view type);
-  /// The size of the type that is open; 0 if none is.
+  /// The size in bytes of the type that is open; 0 if none is.
   [[nodiscard]] std::uint64_t bytes() const { return known_ ? layout_.size : 0; }
   [[nodiscard]] std::optional<field> find(std::string_view name, std::uint64_t largest = sizeof(std::uint64_t)) const;
   /// Whether the type has the field.

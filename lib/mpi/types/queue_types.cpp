@@ -225,6 +225,14 @@ result<std::unique_ptr<type_source>> queue_types::of(core_symbols& symbols, memo
   return state_->of(symbols, memory);
 }
 
+std::unique_ptr<type_source> queue_types::of_module(process_symbols& symbols, const module& one) {
+  std::vector<std::unique_ptr<type_source>> parts;
+  // `of` refuses a process that the file does not fit.
+  if (state_->file) parts.push_back(std::make_unique<file_for_process>(state_->file));
+  parts.push_back(process_types::of_module(symbols, state_->catalogue, one));
+  return std::make_unique<type_chain>(std::move(parts));
+}
+
 bool queue_types::make_missing(process_symbols& symbols) {
   const auto library = mpi_library(symbols);
   if (!library) return false;

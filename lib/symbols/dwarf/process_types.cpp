@@ -95,6 +95,7 @@ result<std::optional<structure_layout>> process_types::type_named(std::string_vi
   for (const bool preferred : {true, false}) {
     for (const auto& m : modules) {
       if ((m->facts().get() == state_->first) != preferred) continue;
+      if (state_->only != nullptr && m->facts().get() != state_->only) continue;
       if (auto found = state_->ask(*m, type_name, language)) return found;
     }
   }

@@ -42,6 +42,7 @@ struct process_types::state {
   type_catalogue_state& catalogue;
   const module* first = nullptr;
   std::unordered_map<std::shared_ptr<const module>, std::shared_ptr<elf::file_types>> known;
+  const module* only = nullptr;  ///< the only module that is asked; null: all are asked
 
   [[nodiscard]] std::optional<structure_layout> ask(elf::module_symbols& m, std::string_view name,
                                                     source_language language);

@@ -94,4 +94,11 @@ result<std::optional<variable_type>> process_symbols::type_of(const symbol& vari
 process_types::process_types(process_symbols& symbols, type_catalogue& catalogue, const module* first)
     : state_(new state{[s = symbols.state_.get()] { return s->list.sources(); }, *catalogue.state_, first, {}}) {}
 
+std::unique_ptr<process_types> process_types::of_module(process_symbols& symbols, type_catalogue& catalogue,
+                                                        const module& one) {
+  auto made = std::make_unique<process_types>(symbols, catalogue);
+  made->state_->only = &one;
+  return made;
+}
+
 }  // namespace mpiacq

@@ -59,6 +59,9 @@ json json_of(const queue_communicator& one) {
   json known = json::object();
   for (const queue_class c : all_queue_classes) known[std::string(name(c))] = name(one.of(c).known);
   document["known"] = std::move(known);
+  json origins = json::object();
+  for (const queue_class c : all_queue_classes) origins[std::string(name(c))] = name(one.of(c).origin);
+  document["origins"] = std::move(origins);
   return document;
 }
 

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The pending operations: one table for all ranks, or (--verbose) all data of the queue library about each operation.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
@@ -51,8 +52,8 @@ class standings {
   }
   [[nodiscard]] std::string of(const operation_place& place, const queue_operation& operation) const {
     if (operation.status != operation_status::pending) return std::string(name(operation.status));
-    if (place.queue == queue_class::unexpected) return "unexpected";
     if (operation.tag && *operation.tag < 0) return "the library's own";
+    if (place.queue == queue_class::unexpected) return "unexpected";
     const auto found = states_.find(key_of(place));
     return found == states_.end() ? "" : std::string(found->second);
   }
@@ -79,6 +80,16 @@ void visit_operations(const queues_snapshot& snapshot, std::uint32_t rank, Visit
       }
     }
   }
+}
+
+/// Whether mpiacq has read operations of the rank from its memory.
+bool has_operations_from_memory(const queue_report& report) {
+  const auto is_from_memory = [](const queue_listing& queue) {
+    return queue.origin == queue_origin::memory && !queue.operations.empty();
+  };
+  return std::any_of(report.communicators.begin(), report.communicators.end(), [&](const queue_communicator& own) {
+    return std::any_of(own.queues.begin(), own.queues.end(), is_from_memory);
+  });
 }
 
 std::size_t operations_of(const queues_snapshot& snapshot, std::uint32_t rank) {
@@ -114,6 +125,7 @@ std::string details_of(const queue_communicator& own, length_unit unit, const op
                   name(operation.status));
   const std::string standing = states.of(place, operation);
   if (!standing.empty() && standing != name(operation.status)) text += ", " + standing;
+  if (own.of(place.queue).origin == queue_origin::memory) text += ", from the rank's memory";
   text += fmt::format(", {} buffer {:#x}\n", operation.system_buffer ? "system" : "user", operation.buffer.value());
   if (operation.actual) {
     text += fmt::format("        actual: rank {}, tag {}, {}\n", peer_text(operation.actual->from_or_to, is_inter),
@@ -129,9 +141,11 @@ std::string operations_text(const queues_snapshot& snapshot) {
   const standings states(snapshot.waits);
   merged_rows<text_row> merged(rows_shown);
   std::size_t count = 0;
+  rank_set from_memory;
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_report& rank = snapshot.seen.ranks[i];
     if (!lists_queues(rank)) continue;  // what is not believed is not shown
+    if (has_operations_from_memory(*rank.report)) from_memory.add(rank.entry);
     std::vector<text_row> own;
     visit_operations(snapshot, i, [&](const queue_communicator& c, const operation_place& place, const auto& op) {
       own.push_back(row_of(c, rank.report->unit, place, op, states));
@@ -150,6 +164,11 @@ std::string operations_text(const queues_snapshot& snapshot) {
   }
   std::string text = fmt::format("  {}:\n{}", counted(count, "operation", "operations"), columns(table));
   if (shown < count) text += fmt::format("  and {} more: see --verbose or --json\n", count - shown);
+  if (!from_memory.empty()) {
+    text +=
+        fmt::format("  the queue library does not list unexpected messages: those of {} are from the memory of {}\n",
+                    ranks_words(from_memory, snapshot.names), from_memory.count() == 1 ? "the rank" : "the ranks");
+  }
   return text;
 }
 
