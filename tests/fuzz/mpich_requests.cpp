@@ -4,42 +4,20 @@
 // its beginning, and tables and objects follow.
 #include "objects/mpich_requests.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
+#include "input_as_memory.hpp"
+
 using namespace mpiacq;
+using namespace mpiacq::fuzz;
 
 namespace {
 
 constexpr std::uint64_t base = 0x1000;
 constexpr std::size_t choices = 5;
 constexpr std::uint64_t most_reads = 128 * (most_requests + 1);
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-class any_memory final : public memory_reader {
- public:
-  any_memory(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    for (memory_range& range : ranges) {
-      must(++reads_ <= most_reads);
-      const std::uint64_t at = range.address.value() - base;
-      range.got = at >= size_ ? 0 : std::min<std::size_t>(range.into.size(), size_ - static_cast<std::size_t>(at));
-      if (range.got != 0) std::memcpy(range.into.data(), data_ + at, range.got);
-    }
-    return {};
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::uint64_t reads_ = 0;
-};
 
 process_handles made_handles() {
   process_handles made;
@@ -93,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   handles.mpich->request_tables = data[0];
   std::uint32_t count = 0;
   std::memcpy(&count, data + 1, sizeof count);
-  any_memory memory(data + choices, size - choices);
+  input_as_memory memory(data + choices, size - choices, base, most_reads);
   const std::array arguments = {mpi_argument{mpi_role::request_count, true, false, count, ""},
                                 mpi_argument{mpi_role::request, true, true, base, ""}};
   if (const auto found = read_mpich_requests(arguments, handles, mpi_language::c, memory)) check(*found, count);

@@ -4,45 +4,22 @@
 // at `base`. An array of handles is at its beginning. The communicator's handle is the number of requests.
 #include "objects/openmpi_requests.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "input_as_memory.hpp"
 #include "objects/openmpi_called_communicator.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::fuzz;
 
 namespace {
 
 constexpr std::uint64_t base = 0x1000;
 constexpr std::size_t choices = 5;
 constexpr std::uint64_t most_reads = 64 * (most_requests + 1);
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-class any_memory final : public memory_reader {
- public:
-  any_memory(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    for (memory_range& range : ranges) {
-      must(++reads_ <= most_reads);
-      const std::uint64_t at = range.address.value() - base;
-      range.got = at >= size_ ? 0 : std::min<std::size_t>(range.into.size(), size_ - static_cast<std::size_t>(at));
-      if (range.got != 0) std::memcpy(range.into.data(), data_ + at, range.got);
-    }
-    return {};
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::uint64_t reads_ = 0;
-};
 
 process_handles made_handles() {
   process_handles made;
@@ -83,11 +60,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::uint32_t count = 0;
   std::memcpy(&count, data + 1, sizeof count);
   const mpi_language language = data[0] % 2 == 0 ? mpi_language::c : mpi_language::fortran;
-  any_memory memory(data + choices, size - choices);
+  input_as_memory memory(data + choices, size - choices, base, most_reads);
   const std::array arguments = {mpi_argument{mpi_role::request_count, true, false, count, ""},
                                 mpi_argument{mpi_role::request, true, true, base, ""}};
   if (const auto found = read_openmpi_requests(arguments, handles, language, memory)) check(*found, count);
-  any_memory again(data + choices, size - choices);
+  input_as_memory again(data + choices, size - choices, base, most_reads);
   const mpi_argument on{mpi_role::communicator, true, false, count, ""};
   if (const auto found = read_openmpi_communicator({&on, 1}, handles, language, again)) check(*found);
   return 0;

@@ -3,14 +3,13 @@
 // and say what is not whole. Input: the memory that begins at `base` (make_unexpected_corpus.py has its parts).
 #include "openmpi_unexpected.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
+#include "input_as_memory.hpp"
 #include "ob1_process.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::fuzz;
 using namespace mpiacq::test;
 
 namespace {
@@ -18,29 +17,6 @@ namespace {
 constexpr std::uint64_t base = 0x100000;
 /// A message is read in less than twenty pieces, and a sender in less than ten.
 constexpr std::uint64_t most_reads = 20 * most_unexpected_messages + 10'000;
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-class any_memory final : public memory_reader {
- public:
-  any_memory(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    for (memory_range& range : ranges) {
-      must(++reads_ <= most_reads);
-      const std::uint64_t at = range.address.value() - base;
-      range.got = at >= size_ ? 0 : std::min<std::size_t>(range.into.size(), size_ - static_cast<std::size_t>(at));
-      if (range.got != 0) std::memcpy(range.into.data(), data_ + at, range.got);
-    }
-    return {};
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::uint64_t reads_ = 0;
-};
 
 queue_report made_report() {
   queue_report made;
@@ -93,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return made;
   }();
   symbols.scopes.clear();
-  any_memory memory(data, size);
+  input_as_memory memory(data, size, base, most_reads);
   target process{memory, nullptr, lp64_little, symbols};
   queue_report report = made_report();
   look_at_openmpi_unexpected(process, types, types, report);
