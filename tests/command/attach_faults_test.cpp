@@ -139,8 +139,7 @@ TEST_CASE("attach: the starter is as it was before if mpiacq is killed before an
     driven.in_child = ask_to_be_driven;
     driven.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // which nobody can, being traced
     running_command tool(attach_command(starter.pid(), {}), driven);
-    was_killed = killed_at_write(tool.pid(), write);
-    announced += being_debugged(starter) == 1 ? 1 : 0;
+    was_killed = killed_at_write(tool.pid(), write, [&] { announced += being_debugged(starter) == 1 ? 1 : 0; });
     const command_outcome ended = tool.wait();
     CHECK((was_killed ? ended.signal == SIGKILL : ended.exit_code == 0));
     check_untouched(starter);

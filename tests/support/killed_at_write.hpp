@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -23,8 +24,9 @@ inline bool is_write_to_others(unsigned long long number) {
 }
 
 /// Continues a program that was made with ask_to_be_driven(), and kills it when its first thread enters the call of
-/// that kind with index `which` (0: the first). Returns false if the program has ended before.
-inline bool killed_at_write(pid_t program, int which) {
+/// that kind with index `which` (0: the first), after `before` has looked at what it has done so far. Returns false if
+/// the program has ended before.
+inline bool killed_at_write(pid_t program, int which, const std::function<void()>& before = {}) {
   int status = 0;
   if (::waitpid(program, &status, 0) != program || !WIFSTOPPED(status)) return false;
   ::ptrace(PTRACE_SETOPTIONS, program, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
@@ -43,6 +45,7 @@ inline bool killed_at_write(pid_t program, int which) {
     if (::ptrace(PTRACE_GET_SYSCALL_INFO, program, sizeof call, &call) <= 0) return false;
     if (call.op != PTRACE_SYSCALL_INFO_ENTRY || !is_write_to_others(call.entry.nr)) continue;
     if (which-- > 0) continue;
+    if (before) before();
     ::kill(program, SIGKILL);
     return true;
   }
