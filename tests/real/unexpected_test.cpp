@@ -168,12 +168,13 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
   INFO(report.dump(1));
   CHECK(how_known(report) == std::set<std::string>{"complete library"});
   messages found = reported(report);
-  // The library knows no ranks of the world.
+  // The library knows no ranks of the world, and the length that it gives is left over from another message.
   for (messages* all : {&said, &found}) {
     for (auto& [rank, of_rank] : *all) {
       std::multiset<message> without;
       for (message one : of_rank) {
         one[2].clear();
+        one[4].clear();
         without.insert(std::move(one));
       }
       of_rank = std::move(without);
