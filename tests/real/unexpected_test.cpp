@@ -168,7 +168,7 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
   INFO(report.dump(1));
   CHECK(how_known(report) == std::set<std::string>{"complete library"});
   messages found = reported(report);
-  // The library knows no ranks of the world, and gives each of these messages the length 0.
+  // The library knows no ranks of the world, and the length that it gives is left over from another message.
   for (messages* all : {&said, &found}) {
     for (auto& [rank, of_rank] : *all) {
       std::multiset<message> without;
