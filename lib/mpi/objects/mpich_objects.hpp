@@ -83,7 +83,7 @@ class mpich_object_reader {
 
  private:
   struct kept_object {
-    std::uint64_t bytes;
+    std::uint64_t bytes = 0;
     field handle;
   };
   [[nodiscard]] bool is_object(target_address object, const field& handle_in, std::uint64_t handle_value);
