@@ -45,6 +45,19 @@ bool may_be_other_side(const rank_activity& call, bool sends, std::uint32_t numb
   return sends ? receives_it && names(mpi_role::source) : sends_it && names(mpi_role::destination);
 }
 
+/// Whether a rank is in a call that sends, or names a request that may be one of a send.
+bool may_send(const rank_activity& doing) {
+  if (doing.kind == kind::send || doing.kind == kind::exchange) return true;
+  return doing.requests &&
+         std::any_of(doing.requests->pending.begin(), doing.requests->pending.end(), [](const pending_requests& one) {
+           return is_message(one) && (!one.message || one.message->is_send);
+         });
+}
+
+/// So many senders are looked at for each receive from any source. If there are more, one of them is taken for the
+/// other side: the time would grow with the square of the ranks.
+constexpr std::size_t most_senders = 64;
+
 }  // namespace
 
 bool message_waits::tells_other_rank(const pending_requests& one) {
@@ -84,14 +97,14 @@ void message_waits::add(std::uint32_t report) {
 
 message_waits::others message_waits::others_of(std::uint32_t report, const pending_requests& one) {
   if (is_from_anybody(one)) {
-    std::vector<std::uint32_t> numbers;
-    bool is_moving = false;
-    for (std::uint32_t other = 0; other < seen_.ranks.size(); ++other) {
-      if (other == report) continue;
-      numbers.push_back(seen_.ranks[other].entry.value());
-      is_moving = is_moving || may_be_under_way(report, other, one);
-    }
-    return {set_of(std::move(numbers)), is_moving ? nowhere : node_of_all()};
+    rank_set self;
+    self.add(seen_.ranks[report].entry);
+    const everybody& all = all_ranks();
+    const bool is_moving =
+        all.senders.size() > most_senders || std::any_of(all.senders.begin(), all.senders.end(), [&](auto other) {
+          return other != report && may_be_under_way(report, other, one);
+        });
+    return {all.numbers.without(self), is_moving ? nowhere : node_of_all()};
   }
   const std::uint32_t number = *one.message->world_rank;
   others made{rank_set{entry_index{number}}, nowhere};
@@ -101,6 +114,18 @@ message_waits::others message_waits::others_of(std::uint32_t report, const pendi
   const bool by_own_thread = other->second == report && seen_.ranks[report].doing.other_threads;
   if (!by_own_thread && !may_be_under_way(report, other->second, one)) made.node = other->second;
   return made;
+}
+
+const message_waits::everybody& message_waits::all_ranks() {
+  if (everybody_) return *everybody_;
+  everybody_.emplace();
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
+    numbers.push_back(seen_.ranks[report].entry.value());
+    if (may_send(seen_.ranks[report].doing)) everybody_->senders.push_back(report);
+  }
+  everybody_->numbers = set_of(std::move(numbers));
+  return *everybody_;
 }
 
 /// A rank that waits for anybody also waits for itself, so that all such ranks share one node.

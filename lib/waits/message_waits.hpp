@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "mpiacq/queues/mpi_call.hpp"
 #include "picture.hpp"
@@ -27,6 +28,12 @@ class message_waits {
     rank_set ranks;
     needs::node node = nowhere;  ///< goes on when one of them does; `nowhere` if the rank may go on without it
   };
+  /// All ranks, for receives from any source.
+  struct everybody {
+    rank_set numbers;
+    std::vector<std::uint32_t> senders;  ///< the reports of ranks that send, or may
+  };
+  [[nodiscard]] const everybody& all_ranks();
   [[nodiscard]] others others_of(std::uint32_t report, const pending_requests& one);
   [[nodiscard]] needs::node node_of_all();
   [[nodiscard]] bool may_be_under_way(std::uint32_t report, std::uint32_t other, const pending_requests& one) const;
@@ -34,7 +41,8 @@ class message_waits {
 
   const picture& seen_;
   wait_graphs& graphs_;
-  needs::node all_ = nowhere;  ///< made at its first use
+  std::optional<everybody> everybody_;  ///< made at its first use
+  needs::node all_ = nowhere;           ///< made at its first use
 };
 
 }  // namespace mpiacq::waits

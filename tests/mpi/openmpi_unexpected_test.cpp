@@ -222,7 +222,7 @@ TEST_CASE("a communicator whose senders cannot be read has failed") {
   CHECK(rank.report.problems.size() == 1);
 }
 
-TEST_CASE("without the types of the PML nothing is said of unexpected messages") {
+TEST_CASE("the report says nothing of unexpected messages without the types of the PML") {
   ob1_process rank;
   rank.arrive(0, 7, 1);
   SECTION("no debug information") {

@@ -119,3 +119,31 @@ TEST_CASE("messages: the queues of a rank say more than its requests") {
   job.ranks()[0].doing.requests = awaited_requests{{receive(1)}, 0, 0};
   CHECK(text_of(job.waits().waits) == "0>1");
 }
+
+TEST_CASE("messages: a receive from any source is part of no deadlock if too many ranks send to look at each") {
+  const auto job_with = [](std::uint32_t senders) {
+    std::vector ranks = {waiting(0, "MPI_Wait", {receive(std::nullopt)})};
+    for (std::uint32_t rank = 1; rank <= senders; ++rank) ranks.push_back(waiting(rank, "MPI_Wait", {send(0, 9)}));
+    // Their tag is the one that nobody receives.
+    ranks[0].doing.requests->pending[0].message->tag = 8;
+    return ranks;
+  };
+  CHECK(find_waits(job_with(64)).deadlocks.size() == 1);
+  const auto found = find_waits(job_with(65));
+  CHECK(found.deadlocks.empty());
+  CHECK(found.waits.front().to.text() == "1-65");
+}
+
+// With the square of the ranks, this would take hours.
+TEST_CASE("messages: a hundred thousand ranks that wait for any source wait for each other") {
+  constexpr std::uint32_t count = 100'000;
+  std::vector<rank_report> ranks;
+  ranks.reserve(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    ranks.push_back(waiting(rank, "MPI_Wait", {receive(std::nullopt)}));
+  }
+  const auto found = find_waits(ranks);
+  CHECK(found.waits.size() == count);
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK(found.deadlocks.front().ranks.size() == count);
+}
