@@ -1,11 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What must not grow: how often memory is read, how much of it, and how often memory is asked for, each for growing
 // sizes. Counts do not vary with the machine, as times do.
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 #include <elf.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "allocations.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "fake_job.hpp"
 #include "fake_target.hpp"
 #include "in_process.hpp"
@@ -48,6 +53,26 @@ struct looked_up {
   allocated memory;
   std::size_t reads = 0;
   std::size_t bytes = 0;
+};
+
+/// How often the kernel says that a file has been opened since this object was made.
+class opened_files {
+ public:
+  explicit opened_files(const std::string& path) : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    // The kernel makes one event of equal ones that follow each other: with the ends of openings, none do.
+    REQUIRE(::inotify_add_watch(events_.get(), path.c_str(), IN_OPEN | IN_CLOSE) >= 0);
+  }
+  [[nodiscard]] std::size_t count() const {
+    inotify_event event{};  // the watch of a file has no names: each event has this size
+    while (::read(events_.get(), &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+      if ((event.mask & IN_OPEN) != 0) ++count_;
+    }
+    return count_;
+  }
+
+ private:
+  base::unique_fd events_;
+  mutable std::size_t count_ = 0;
 };
 
 looked_up find_symbols(const std::string& program, layout_source expected) {
@@ -101,6 +126,27 @@ TEST_CASE("symbols in a stripped program: few reads, few allocations") {
   CHECK(found.bytes <= 48 * read_page_size);
   CHECK(found.memory.times <= 1'000);
   CHECK(found.memory.bytes <= 256U << 10U);
+}
+
+TEST_CASE("a name that no module has: a library without a symbol table is opened once") {
+  const std::string folder = std::string{MPIACQ_MODULE_FIXTURES} + "/stripped_library";
+  live_process process{
+      {"/usr/bin/env", "LD_LIBRARY_PATH=" + folder, std::string{MPIACQ_MODULE_FIXTURES} + "/in_library"}};
+  (void)process.lines_until_ready();
+  const opened_files opened(folder + "/libmpir_fixture.so");
+  live_memory memory{process.pid()};
+  auto symbols = process_symbols::open(process.pid(), memory, debug_file_search{{}, false});
+  REQUIRE(symbols.has_value());
+  for (int look = 1; look <= 2; ++look) {
+    INFO(look);
+    const auto found = (*symbols)->look_up(std::array{std::string_view{"MPIR_no_such_name"}}, {});
+    REQUIRE(found.has_value());
+    CHECK_FALSE(found->front().has_value());
+    CHECK(opened.count() == 1);
+  }
+  // The kernel counts: it tells of this opening too.
+  CHECK(std::ifstream(folder + "/libmpir_fixture.so").good());
+  CHECK(opened.count() == 2);
 }
 
 TEST_CASE("symbols in a program of much DWARF: what units there are beside the right one costs next to nothing") {

@@ -144,8 +144,7 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
   }
   if (scope.loaded_only) return std::move(state.found);
   const auto leave = [&](module_symbols& m) {
-    // Whether the file has a table is determined now, so that the next look-up need not open the file again.
-    static_cast<void>(m.has_symbol_table(problems));
+    m.note_what_its_file_has(problems);
     if (then == after_look_up::close_files) m.close_files();
   };
   for (const auto& m : modules) {

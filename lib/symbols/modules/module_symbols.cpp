@@ -132,13 +132,19 @@ std::vector<std::byte> module_symbols::known_build_id(std::vector<error>& proble
   return own == nullptr ? std::vector<std::byte>{} : own->build_id();
 }
 
+const debug_info::debug_file_wanted& module_symbols::wanted_debug_file(std::vector<error>& problems) {
+  if (!wanted_) {
+    wanted_.emplace(debug_info::debug_file_wanted{parts_.facts->path, known_build_id(problems), {}, parts_.roots});
+    if (image* own = file(problems)) wanted_->link = own->separate_debug_file();
+  }
+  return *wanted_;
+}
+
 image* module_symbols::debug_file(const debug_file_search& search, std::vector<error>& problems) {
   if (!debug_file_tried_) {
     debug_file_tried_ = true;
     if (!parts_.places.empty() || parts_.opened) {
-      debug_info::debug_file_wanted wanted{parts_.facts->path, known_build_id(problems), {}, parts_.roots};
-      if (image* own = file(problems)) wanted.link = own->separate_debug_file();
-      debug_file_ = debug_info::find_debug_file(wanted, search, problems);
+      debug_file_ = debug_info::find_debug_file(wanted_debug_file(problems), search, problems);
     }
   }
   return debug_file_ ? &*debug_file_ : nullptr;
@@ -209,6 +215,10 @@ module_symbols::definitions module_symbols::find_in_served_file(std::span<const 
 bool module_symbols::has_symbol_table(std::vector<error>& problems) {
   if (!has_symbol_table_) has_symbol_table_ = has_table(file(problems));
   return *has_symbol_table_;
+}
+
+void module_symbols::note_what_its_file_has(std::vector<error>& problems) {
+  if (!has_symbol_table(problems)) (void)wanted_debug_file(problems);
 }
 
 bool module_symbols::is_stripped(const debug_file_search& search, std::vector<error>& problems) {

@@ -63,6 +63,8 @@ class module_symbols {
   [[nodiscard]] bool is_stripped(const debug_file_search& search, std::vector<error>& problems);
   /// Whether its own file has a `.symtab`.
   [[nodiscard]] bool has_symbol_table(std::vector<error>& problems);
+  /// Determines what later searches need of its file, so that they need not open the file again.
+  void note_what_its_file_has(std::vector<error>& problems);
 
   /// Its own file, or null.
   [[nodiscard]] image* file(std::vector<error>& problems);
@@ -86,6 +88,7 @@ class module_symbols {
   [[nodiscard]] std::shared_ptr<image> open_right_file(const file_place& place, std::vector<error>& problems);
   [[nodiscard]] error replaced(const file_place& place, image& found) const;
   [[nodiscard]] std::vector<std::byte> known_build_id(std::vector<error>& problems);
+  [[nodiscard]] const debug_info::debug_file_wanted& wanted_debug_file(std::vector<error>& problems);
 
   parts parts_;
   bool loaded_read_ = false;
@@ -94,6 +97,7 @@ class module_symbols {
   bool file_reported_ = false;  ///< the faults of its file are among the problems
   std::optional<bool> has_symbol_table_;
   std::optional<error> unchecked_;
+  std::optional<debug_info::debug_file_wanted> wanted_;
   bool debug_file_tried_ = false;
   bool served_tried_ = false;
   std::optional<image> debug_file_;
