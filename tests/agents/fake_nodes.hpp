@@ -21,6 +21,19 @@
 
 namespace mpiacq::test {
 
+/// The words for a rank of `fake_nodes` that waits in MPI_Recv.
+inline const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
+
+/// The command line of such a rank, without a job.
+inline std::vector<std::string> waiting_rank() {
+  return {MPIACQ_QUEUE_RANKS "/queue_rank",
+          "0",
+          "2",
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
+          waits[0],
+          waits[1]};
+}
+
 /// Ranks of the tests' small MPI, one for each list of words. Each node has `ranks_on_each` of them.
 class fake_nodes {
  public:

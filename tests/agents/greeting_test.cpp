@@ -10,17 +10,6 @@ using namespace mpiacq::agents;
 
 namespace {
 
-const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
-
-std::vector<std::string> waiting_rank() {
-  return {MPIACQ_QUEUE_RANKS "/queue_rank",
-          "0",
-          "2",
-          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
-          waits[0],
-          waits[1]};
-}
-
 /// The number of a process that has ended.
 process_id gone() {
   const live_process process({"true"});

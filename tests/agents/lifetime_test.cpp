@@ -5,7 +5,10 @@
 
 #include "fake_front_end.hpp"
 #include "fake_nodes.hpp"
+#include "node/agent_process.hpp"
 #include "patience.hpp"
+#include "sample_messages.hpp"
+#include "slow_path.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -15,24 +18,24 @@ namespace {
 
 constexpr std::chrono::seconds front_end_missed_within{60};
 
-/// The words for a rank of `fake_nodes`.
-const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
-
-std::vector<std::string> waiting_rank() {
-  return {MPIACQ_QUEUE_RANKS "/queue_rank",
-          "0",
-          "2",
-          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
-          waits[0],
-          waits[1]};
-}
-
 /// Kills the front end, and returns the time until the agent has ended.
 clock::duration time_to_end(fake_front_end& front, agent_thread& agent) {
   const auto begin = clock::now();
   front.die();
   static_cast<void>(agent.outcome());
   return clock::now() - begin;
+}
+
+constexpr std::size_t many_calls = 24'000;
+
+/// Each question is answered with stacks of some 12 MB, more than the kernel keeps for a connection.
+answerer long_answers(const std::vector<rank_process>& ranks) {
+  group_stacks part;
+  for (std::size_t call = 0; call < many_calls; ++call) {
+    add_stack(part.tree, 0, {std::to_string(call) + std::string(500, 'x')});
+  }
+  part.taken.add(ranks.at(0).entry);
+  return {[part = std::move(part)](const question&, const answer_terms&) { return answer_body(part); }};
 }
 
 }  // namespace
@@ -187,6 +190,31 @@ TEST_CASE("agent's end: an agent ends with the ranks of its node, and reports th
   CHECK(held.missing[0].why.code == error_code::process_gone);
   CHECK_THAT(held.missing[0].why.message, ContainsSubstring("its ranks have ended"));
   CHECK(std::get<hold_part>(*held.what).held.text() == (which == 0 ? "1-2" : which == 1 ? "0,2" : "0-1"));
+}
+
+TEST_CASE("agent's end: the last answer arrives although the network is slow") {
+  auto rank = std::make_unique<live_process>(waiting_rank());
+  (void)rank->lines_until_ready();
+  fake_front_end front;
+  slow_path path(front.order().endpoints.at(0));
+  agent_order order = front.order();
+  order.endpoints = {path.endpoint()};
+  std::thread agent([&order] { CHECK(agent_process::run(order, long_answers, -1).has_value()); });
+  const auto peer = front.assign_one({{entry_index{0}, rank->pid(), ""}});
+  path.take(false);
+  REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  rank.reset();
+  // The agent looks twice a second at most whether its rank has ended, when a heartbeat has arrived. A network that
+  // takes nothing for much longer counts as lost.
+  for (int beat = 0; beat < 10; ++beat) {
+    REQUIRE(front.connections().send(peer, heartbeat{}) == sending::done);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  path.take(true);
+  const auto said = front.next<answer>();
+  CHECK((said && said->second.what && std::get<group_stacks>(*said->second.what).tree.size() == many_calls + 1));
+  CHECK(front.next<goodbye>().has_value());
+  agent.join();
 }
 
 TEST_CASE("agent's end: an agent that ends right after its greeting is reported") {

@@ -250,6 +250,7 @@ bool agent_process::has_no_more_work() {
   if (!watch_.all_have_ended()) return false;
   const error why{error_code::process_gone, "its ranks have ended"};
   static_cast<void>(parent_->send(answer{children_->open().number(), {}, {{number_, why}}, std::nullopt}));
+  parent_->await_last_messages();
   return true;
 }
 

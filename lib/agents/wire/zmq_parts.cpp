@@ -14,8 +14,8 @@ namespace mpiacq::agents {
 
 namespace {
 
-constexpr int most_queued = 1000;  // messages for one peer
-constexpr int linger_ms = 300;     // for the last messages when a socket is closed
+constexpr int most_queued = 1000;                 // messages for one peer
+constexpr std::chrono::milliseconds linger{300};  // for the last messages when a socket is closed
 constexpr int reconnect_ms = 100;
 constexpr int between_probes_s = 1;  // the shortest time that the kernel accepts
 
@@ -49,7 +49,7 @@ result<zmq_socket> zmq_socket::make(const zmq_context& context, int type) {
   zmq_socket made;
   made.socket_ = ::zmq_socket(context.get(), type);
   if (made.socket_ == nullptr) return fail(zmq_failure("creating a libzmq socket"));
-  if (!made.set(ZMQ_LINGER, linger_ms)) return fail(zmq_failure("setting up a libzmq socket"));
+  if (!made.set_linger(linger)) return fail(zmq_failure("setting up a libzmq socket"));
   return made;
 }
 
@@ -59,6 +59,10 @@ bool zmq_socket::set_bounds(std::int64_t most_bytes_of_one) {
          set(ZMQ_TCP_KEEPALIVE, 1) && set(ZMQ_TCP_KEEPALIVE_IDLE, between_probes_s) &&
          set(ZMQ_TCP_KEEPALIVE_INTVL, between_probes_s) && set(ZMQ_TCP_MAXRT, milliseconds(silent_at_most)) &&
          zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most_bytes_of_one, sizeof most_bytes_of_one) == 0;
+}
+
+bool zmq_socket::set_linger(std::chrono::milliseconds at_most) {
+  return set(ZMQ_LINGER, milliseconds(at_most));
 }
 
 std::string zmq_socket::text_option(int option) const {

@@ -60,6 +60,8 @@ class zmq_socket {
   /// libzmq 4.3.4 aborts its process if one falls due on a connection that is being closed
   /// (stream_engine_base_t::out_event), and that process may be a debugger.
   [[nodiscard]] bool set_bounds(std::int64_t most_bytes_of_one);
+  /// How long messages that were sent may still leave after the socket was closed.
+  [[nodiscard]] bool set_linger(std::chrono::milliseconds at_most);
   [[nodiscard]] std::string text_option(int option) const;
 
  private:
