@@ -142,6 +142,14 @@ void note_absent(const environment_world& world, std::vector<error>& problems) {
                           ranks_are(absent), *world.size));
 }
 
+bool have_two_starters(std::span<const rank_claim> claims) {
+  std::optional<process_id> known;
+  return std::any_of(claims.begin(), claims.end(), [&](const rank_claim& one) {
+    if (!known) known = one.starter;
+    return one.starter && one.starter != known;
+  });
+}
+
 }  // namespace
 
 void add_problem(std::vector<error>& problems, error_code code, std::string sentence) {
@@ -178,7 +186,8 @@ environment_world world_of(std::vector<rank_claim> claims, std::vector<error>& p
 
 std::vector<std::vector<rank_claim>> split_by_starters(std::vector<rank_claim> claims) {
   sort_by_rank(claims);
-  bool is_one = true;
+  // Of a job that is starting or ending, some numbers are missing: equal ones alone do not tell two jobs apart.
+  bool is_one = claims.front().statement->launcher->starts_on_each_node || !have_two_starters(claims);
   for (std::size_t i = 1; i < claims.size() && is_one; ++i) {
     const auto before = claims[i - 1].launched_by(), now = claims[i].launched_by();
     is_one = !claims[i].rank || claims[i].rank != claims[i - 1].rank || !before || !now || before == now;

@@ -90,7 +90,8 @@ constexpr std::array<known_launcher, 7> all_launchers = {{
      .companions = {"WORLD_SIZE", "MASTER_ADDR"},
      .starters = {"torchrun", "torch.distributed.run", "torch.distributed.launch"},
      .daemons = {},
-     .job_arguments = {}},
+     .job_arguments = {},
+     .starts_on_each_node = true},
 }};
 
 template <std::size_t N>

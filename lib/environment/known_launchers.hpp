@@ -34,6 +34,8 @@ struct known_launcher {
   /// Its ranks may have variables of another launcher, with the same numbers: those of the MPI that it serves. The job
   /// then is this launcher's. All variables of `job` must be there: a batch script has only some of them.
   bool manages_resources = false;
+  /// A user runs a starter on each node: one job has several. Otherwise two starters have two jobs.
+  bool starts_on_each_node = false;
 };
 
 /// In the order in which their statements count where nothing else decides.

@@ -233,6 +233,23 @@ TEST_CASE("starters distinguish jobs of torchrun with the same address, and one 
   }
 }
 
+TEST_CASE("jobs of two starters are two, also while their ranks have no number in common") {
+  const made_up_node node;
+  for (const int starter : {10, 20}) {
+    node.put({.pid = starter, .executable = "/usr/bin/prterun"});
+    const bool is_first = starter == 10;
+    node.put({.pid = starter + 1,
+              .parent = starter,
+              .environment = {"PMIX_NAMESPACE=job@1", is_first ? "PMIX_RANK=0" : "PMIX_RANK=1"}});
+  }
+  const environment_jobs jobs(node.root());
+  REQUIRE(jobs.all().size() == 2);
+  CHECK(pids_of(jobs.all()[0]) == pids{{0, 11}});
+  CHECK(starter_of(jobs.all()[0]) == 10);
+  CHECK(pids_of(jobs.all()[1]) == pids{{1, 21}});
+  CHECK(starter_of(jobs.all()[1]) == 20);
+}
+
 TEST_CASE("an unknown launcher is the common parent of its ranks, and one rank alone has none") {
   const made_up_node node;
   node.put({.pid = 10, .executable = "/opt/launch"});

@@ -77,7 +77,7 @@ TEST_CASE("where a PMIx server gives no job, the environment does, and the probl
   REQUIRE_TRUSTED(folder);
   const running_server server(folder, folder.copy_of(one.library), one.habit, 2, one.version);
   const auto job = job::find(server.pid());
-  INFO(one.habit);
+  INFO(one.habit << (job ? "" : ": " + job.error().message));
   REQUIRE(job);
   CHECK(job->source == interface_kind::environment);
   CHECK(job->processes->size() == 2);
