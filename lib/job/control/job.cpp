@@ -58,7 +58,7 @@ result<pmix_subject> begin_with_pmix(process_id named, const job_options& option
   if (is_chosen) {
     if (!place) return fail(std::move(place).error());
     if (!*place) return fail(no_pmix_job(named));
-    auto session = TRY(begin_pmix_session(**place, nullptr));
+    auto session = TRY(begin_pmix_session(**place, true, nullptr));
     return pmix_subject{TRY(pmix_watch::begin_start(std::move(**place), std::move(*session))), std::nullopt};
   }
   // The variables of a rank may say where the server listens.
@@ -69,7 +69,7 @@ result<pmix_subject> begin_with_pmix(process_id named, const job_options& option
     if (has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
     return pmix_subject{nullptr, pmix_shortfall{std::move(*why), {}}};
   }
-  auto session = begin_pmix_session(**place, &options.debug_files);
+  auto session = begin_pmix_session(**place, true, &options.debug_files);
   if (!session) return pmix_subject{nullptr, pmix_shortfall{std::move(session).error(), {}}};
   if (!*session) return pmix_subject{};
   auto watch = pmix_watch::begin_start(std::move(**place), std::move(**session));

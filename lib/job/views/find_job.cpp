@@ -107,7 +107,7 @@ result<std::optional<job_description>> find_pmix_job(process_id named, const fin
     if (has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
     return fail(std::move(*why));
   }
-  auto session = TRY(begin_pmix_session(**place, is_chosen ? nullptr : &options.debug_files));
+  auto session = TRY(begin_pmix_session(**place, false, is_chosen ? nullptr : &options.debug_files));
   if (!session) return std::nullopt;
   auto job = TRY(describe_pmix_job(**place, std::move(*session), until));
   return job;

@@ -212,7 +212,7 @@ result<pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit
                           server.process->pid().value()));
 }
 
-result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place,
+result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place, bool follows,
                                                              const debug_file_search* unless_older) {
   const auto is_older = [&] {
     return unless_older != nullptr && has_older_interface(*place.server.process, *unless_older);
@@ -223,7 +223,7 @@ result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& p
   auto session = pmix::pmix_session::begin_start(place.server, {});
   if (!is_old && is_older()) return std::nullopt;
   if (!session) return fail(std::move(session).error());
-  session->connect();
+  session->connect_and_ask(follows);
   return std::move(*session);
 }
 

@@ -40,10 +40,10 @@ struct pmix_place {
 /// What a server answers now. Errors: as `pmix::pmix_session`.
 [[nodiscard]] result<pmix::pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit& until);
 
-/// A session that connects to the server of a place (`pmix_session::finish_start` comes next). `unless_older`: not if
+/// A session that connects to the server of a place and asks (`pmix_session::connect_and_ask`). `unless_older`: not if
 /// the starter has MPIR, which is looked for in these files while the helper starts. Empty: it has. Errors: as
 /// `pmix_session::begin_start`.
-[[nodiscard]] result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place,
+[[nodiscard]] result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place, bool follows,
                                                                            const debug_file_search* unless_older);
 
 /// `job::find` by PMIx, of a server that `session` connects to. A job that is starting is looked at again until

@@ -68,6 +68,11 @@ void pmix_session::connect() {
   (void)send(connect_now{});
 }
 
+void pmix_session::connect_and_ask(bool follows) {
+  connect();
+  has_asked_ = send(ask_job{follows}).has_value();
+}
+
 result<void> pmix_session::finish_start(const time_limit& until) {
   auto first = TRY(next(until));
   auto* facts = std::get_if<connected>(&first);
@@ -126,7 +131,7 @@ result<pmix_answer> pmix_session::ask_and_follow(const time_limit& until) {
 }
 
 result<pmix_answer> pmix_session::tables(ask_job how, const time_limit& until) {
-  TRY(send(how));
+  if (!std::exchange(has_asked_, false)) TRY(send(how));
   answer_builder builder(limits_);
   for (;;) {
     helper_message what = TRY(next(until));

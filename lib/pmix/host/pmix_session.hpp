@@ -75,6 +75,9 @@ class pmix_session {
                                                         const std::string& program = {});
   /// The helper connects to the server.
   void connect();
+  /// The same, and the helper asks as soon as it is connected. After `finish_start` comes `ask_and_follow` if
+  /// `follows`, otherwise `ask`.
+  void connect_and_ask(bool follows);
   [[nodiscard]] result<void> finish_start(const time_limit& until);
   pmix_session(pmix_session&&) = default;
   pmix_session& operator=(pmix_session&&) = delete;
@@ -131,6 +134,7 @@ class pmix_session {
   std::string own_namespace_;
   std::string printed_;
   bool is_over_ = false;
+  bool has_asked_ = false;   ///< the answer to a question comes, for which nobody has waited yet
   bool is_leaving_ = false;  ///< the helper has been asked to disconnect
 };
 
