@@ -57,6 +57,7 @@ class stack_taker {
   clock::duration while_held(std::vector<pending>& all, bool again, which_threads which, Look look);
   static void disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go);
   void walk_all(std::vector<pending>& all, const walk_options& options);
+  void expect_names(const rank_walker& walker, std::span<const target_address> counters);
   [[nodiscard]] std::vector<rank_stacks> named(std::vector<pending> all, bool with_positions);
 
   rank_stopper& grip_;
@@ -65,6 +66,7 @@ class stack_taker {
   std::vector<std::byte> copy_room_;  ///< all ranks use it, one after the other
   code_catalogue catalogue_;
   std::map<process_id, std::unique_ptr<rank_walker>> walkers_;
+  bool expects_names_ = false;  ///< names are being looked up before they are needed
   std::size_t problems_told_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "code_names/background_work.hpp"
 
+#include <exception>
 #include <system_error>
 
 #include "helper/all_signals_blocked.hpp"
@@ -37,7 +38,11 @@ void background_work::run() {
     const auto work = std::move(waiting_.front());
     waiting_.pop_front();
     guard.unlock();
-    work();
+    try {
+      work();
+    } catch (const std::exception&) {
+      // No memory was left. Whoever needs the result asks for it himself, and is told.
+    }
     guard.lock();
   }
 }

@@ -10,8 +10,8 @@
 namespace mpiacq {
 
 /// Runs work items one after the other on a thread of its own, which starts with the first item. Every signal is
-/// blocked in that thread, because signals belong to the host program. The destructor waits for the current item and
-/// drops the others.
+/// blocked in that thread, because signals belong to the host program. An item that throws is given up. The destructor
+/// waits for the current item and drops the others.
 class background_work {
  public:
   background_work() = default;

@@ -148,12 +148,12 @@ std::shared_ptr<code_names> code_catalogue::state::names_of(code_map_state& map,
   }
   code_map_state::resolved& known = map.files[file];
   if (!known.tried) {
-    known.tried = true;
     std::vector<error> found_wrong;
     {
       const std::scoped_lock guard{files_lock};
       known.names = open(map, file, found_wrong);
     }
+    known.tried = true;  // an exception leaves it to the next caller
     note(std::move(found_wrong));
   }
   return known.names;

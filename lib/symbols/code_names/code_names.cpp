@@ -47,10 +47,10 @@ code_names::dwarf* code_names::open_dwarf(const debug_file_search& search, std::
   const bool is_plain = locations == debug_info::with_locations::no;
   opened_dwarf& one = is_plain ? dwarf_ : dwarf_with_locations_;
   if (one.is_tried) return one.by.get();
-  one.is_tried = true;
   one.by = dwarf_in(file_.get(), search, locations, problems);
   if (!one.by) one.by = dwarf_in(files_.debug_file(search, problems), search, locations, problems);
   if (!one.by) one.by = dwarf_in(files_.served_debug_file(search, problems), search, locations, problems);
+  one.is_tried = true;  // an exception leaves it to the next caller
   return one.by.get();
 }
 
