@@ -23,7 +23,24 @@ table_selection changes(const info_block& before, const info_block& now) {
           before.metadirectory_table != now.metadirectory_table || before.metadirectory_size != now.metadirectory_size};
 }
 
+write_flags flags_in_block(const target& process, target_address block, flag_set<debugger_flag> flags) {
+  std::vector<std::byte> bytes(4);
+  encode_integer(flags.bits(), process.abi.order, bytes);
+  return {block + layout_of_info(process.abi.pointer_size).debugger_flags, std::move(bytes), flags};
+}
+
 }  // namespace
+
+result<std::optional<std::vector<write_flags>>> gate_of_rank(const target& process) {
+  const auto info = TRY(find_info(process));
+  if (!info) return std::nullopt;
+  const auto flags = TRY(read_info_block(process, info->address())).debugger_flags;
+  std::vector<write_flags> writes;
+  if (!flags.has(debugger_flag::gate)) {
+    writes.push_back(flags_in_block(process, info->address(), flags.with(debugger_flag::gate)));
+  }
+  return writes;
+}
 
 struct acquisition::state {
   explicit state(acquisition_options o) : options(o) {}
@@ -82,10 +99,7 @@ struct acquisition::state {
   /// Requests no write if the flags already have this value.
   void write(const target& process, flag_set<debugger_flag> flags, actions& todo) {
     if (flags == block->debugger_flags) return;
-    std::vector<std::byte> bytes(4);
-    encode_integer(flags.bits(), process.abi.order, bytes);
-    const std::size_t offset = layout_of_info(process.abi.pointer_size).debugger_flags;
-    todo.emplace_back(write_flags{info_found->address() + offset, std::move(bytes), flags});
+    todo.emplace_back(flags_in_block(process, info_found->address(), flags));
     block->debugger_flags = flags;
   }
 

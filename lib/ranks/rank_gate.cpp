@@ -27,15 +27,9 @@ result<bool> open_mpi2dd_gate(process_id rank, std::optional<user_id> user, cons
   rank_view view(rank, user);
   auto opened = TRY(process_symbols::open(rank, view.cache, search));
   const target seen{view.cache, &view.memory, opened->abi(), *opened};
-  const auto info = mpi2dd::find_info(seen);
-  if (!info || !*info) return false;
-  const auto block = TRY(mpi2dd::read_info_block(seen, (*info)->address()));
-  if (block.debugger_flags.has(mpi2dd::debugger_flag::gate)) return true;
-  std::vector<std::byte> bytes(4);
-  encode_integer(block.debugger_flags.with(mpi2dd::debugger_flag::gate).bits(), seen.abi.order, bytes);
-  const auto offset = mpi2dd::layout_of_info(seen.abi.pointer_size).debugger_flags;
-  if (auto written = view.memory.write((*info)->address() + offset, bytes); !written)
-    return fail(std::move(written).error());
+  const auto gate = TRY(mpi2dd::gate_of_rank(seen));
+  if (!gate) return false;
+  for (const mpi2dd::write_flags& write : *gate) TRY(view.memory.write(write.address, write.bytes));
   return true;
 }
 

@@ -115,4 +115,9 @@ class acquisition {
   std::unique_ptr<state> state_;
 };
 
+/// What opens the gate of a rank that no state machine follows (MPI2DD, GATE of `debugger_flags`): one write, or none
+/// if the gate is open. Empty: the process has no info block. Errors: as the calls of `acquisition`, and bad_format (a
+/// faulty block). Thread: any, one at a time for a target.
+[[nodiscard]] result<std::optional<std::vector<write_flags>>> gate_of_rank(const target& process);
+
 }  // namespace mpiacq::mpi2dd

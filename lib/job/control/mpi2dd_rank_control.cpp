@@ -216,14 +216,9 @@ result<bool> mpi2dd_rank_control::open_gate_from_outside(process_id rank) {
   traced_program program(job_.traps, rank, job_.options.debug_files, user());
   TRY(program.open());
   const target seen = program.view();
-  const auto info = mpi2dd::find_info(seen);
-  if (!info || !*info) return false;
-  const auto block = TRY(mpi2dd::read_info_block(seen, (*info)->address()));
-  if (block.debugger_flags.has(mpi2dd::debugger_flag::gate)) return true;
-  std::vector<std::byte> bytes(4);
-  encode_integer(block.debugger_flags.with(mpi2dd::debugger_flag::gate).bits(), seen.abi.order, bytes);
-  const auto offset = mpi2dd::layout_of_info(seen.abi.pointer_size).debugger_flags;
-  TRY(program.write((*info)->address() + offset, bytes));
+  const auto gate = TRY(mpi2dd::gate_of_rank(seen));
+  if (!gate) return false;
+  for (const mpi2dd::write_flags& write : *gate) TRY(program.write(write.address, write.bytes));
   return true;
 }
 
