@@ -138,6 +138,21 @@ inline void check_left_alone(job_on_hosts& job, int status = 0) {
   CHECK(end.all_ranks_ended(job.ranks().size()));
 }
 
+/// One tree has the eight ranks of four hosts, whose agents come in the way that `agents` names.
+inline void check_one_tree(job_on_hosts& job, const std::string& agents) {
+  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", agents}), with_patience());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err == "");
+  const auto report = nlohmann::json::parse(run.out);
+  CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
+  for (const auto& rank : report.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    CHECK(rank.at("host") == job.places().at(rank.at("rank").get<long>()));
+  }
+  CHECK(report.at("tree").at(0).at("ranks") == "0-7");
+}
+
 /// The ranks of a table of a report's that are on this host.
 inline std::vector<nlohmann::json> rows_on(const nlohmann::json& ranks, const std::string& host) {
   std::vector<nlohmann::json> rows;

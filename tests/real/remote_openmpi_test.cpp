@@ -30,17 +30,7 @@ TEST_CASE("Remote Open MPI: one tree over the ranks of four hosts") {
   job_on_hosts job(hosts, eight_ranks());
   const auto* by = GENERATE("automatic", "mpir", "ssh");
   INFO(by);
-  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), with_patience());
-  INFO(run.err);
-  REQUIRE(run.exit_code == 0);
-  CHECK(run.err == "");
-  const json report = json::parse(run.out);
-  CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
-  for (const json& rank : report.at("ranks")) {
-    CHECK(rank.at("outcome") == "taken");
-    CHECK(rank.at("host") == job.places().at(rank.at("rank").get<long>()));
-  }
-  CHECK(report.at("tree").at(0).at("ranks") == "0-7");
+  check_one_tree(job, by);
   check_left_alone(job, 3);
 }
 

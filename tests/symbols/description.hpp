@@ -109,6 +109,15 @@ inline std::optional<structure_layout> layout_of_table(symbol_source& source) {
   return std::move(*layout);
 }
 
+/// All symbols and the structure of the table are as the program prints them.
+inline void check_all(symbol_source& source, const description& told) {
+  check_symbols(source, told.symbols);
+  check_symbols(source, told.local_symbols);
+  const auto layout = layout_of_table(source);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, told.layout);
+}
+
 /// A folder of the test, removed at its end.
 class own_folder {
  public:

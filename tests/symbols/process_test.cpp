@@ -239,11 +239,7 @@ TEST_CASE("a deleted executable keeps its symbols and types") {
   live_memory memory{process.pid()};
   auto symbols = process_symbols::open(process.pid(), memory, fixture_search());
   REQUIRE(symbols.has_value());
-  check_symbols(**symbols, told.symbols);
-  check_symbols(**symbols, told.local_symbols);
-  const auto layout = layout_of_table(**symbols);
-  REQUIRE(layout.has_value());
-  check_layout(*layout, told.layout);
+  check_all(**symbols, told);
 }
 
 TEST_CASE("a deleted or replaced library keeps its dynamic symbols") {

@@ -153,11 +153,7 @@ TEST_CASE("a program that was replaced is read as started, and a problem says so
   live_memory memory{process.pid()};
   auto symbols = process_symbols::open(process.pid(), memory, fixture_search());
   REQUIRE(symbols.has_value());
-  check_symbols(**symbols, told.symbols);
-  check_symbols(**symbols, told.local_symbols);
-  const auto layout = layout_of_table(**symbols);
-  REQUIRE(layout.has_value());
-  check_layout(*layout, told.layout);
+  check_all(**symbols, told);
   REQUIRE((*symbols)->problems().size() == 1);
   CHECK_THAT((*symbols)->problems()[0].message, ContainsSubstring(program + " was replaced after its start"));
 }

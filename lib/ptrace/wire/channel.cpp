@@ -25,16 +25,27 @@ constexpr std::uint32_t most_descriptors = 1U << 16;
 constexpr std::size_t descriptors_a_message = 250;  // the kernel takes 253 (SCM_MAX_FD)
 constexpr std::size_t room = CMSG_SPACE(descriptors_a_message * sizeof(int));
 
-/// Descriptors need at least one byte of data, so that each message with descriptors carries one.
-bool send_some(int socket, std::span<const int> descriptors) {
+/// A message with descriptors. They need at least one byte of data, so that each carries one.
+struct descriptor_message {
+  explicit descriptor_message(std::size_t control_bytes) {
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control_bytes;
+  }
+  ~descriptor_message() = default;
+  descriptor_message(const descriptor_message&) = delete;
+  descriptor_message& operator=(const descriptor_message&) = delete;
+
   std::byte carrier{};
   iovec data{&carrier, 1};
   alignas(cmsghdr) std::array<std::byte, room> control{};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+};
+
+bool send_some(int socket, std::span<const int> descriptors) {
+  descriptor_message carried(CMSG_SPACE(descriptors.size_bytes()));
+  msghdr& message = carried.message;
   cmsghdr* head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
@@ -48,14 +59,8 @@ bool send_some(int socket, std::span<const int> descriptors) {
 }
 
 bool receive_some(int socket, std::size_t count, std::vector<unique_fd>& descriptors) {
-  std::byte carrier{};
-  iovec data{&carrier, 1};
-  alignas(cmsghdr) std::array<std::byte, room> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  descriptor_message carried(room);
+  msghdr& message = carried.message;
   ssize_t got = 0;
   do {
     got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
