@@ -68,7 +68,11 @@ result<void> agent_process::run_until(int stop) {
     send_progress();
     send_problems();
     send_answers();
-    if (parent_->failure() || clock::now() >= at_most_ || has_no_more_work()) break;
+    if (parent_->failure()) break;
+    if (clock::now() >= at_most_ || has_no_more_work()) {
+      parent_->await_last_messages();
+      break;
+    }
   }
   leave();
   // An agent with an assignment has done its work: most agents end because their front end has ended.
@@ -250,7 +254,6 @@ bool agent_process::has_no_more_work() {
   if (!watch_.all_have_ended()) return false;
   const error why{error_code::process_gone, "its ranks have ended"};
   static_cast<void>(parent_->send(answer{children_->open().number(), {}, {{number_, why}}, std::nullopt}));
-  parent_->await_last_messages();
   return true;
 }
 
