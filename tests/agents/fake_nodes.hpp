@@ -22,7 +22,7 @@
 namespace mpiacq::test {
 
 /// The words for a rank of `fake_nodes` that waits in MPI_Recv.
-inline const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
+inline const std::vector<std::string> waiting_words = {"receive:world:1:7:64", "in:MPI_Recv"};
 
 /// The command line of such a rank, without a job.
 inline std::vector<std::string> waiting_rank() {
@@ -30,8 +30,8 @@ inline std::vector<std::string> waiting_rank() {
           "0",
           "2",
           "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
-          waits[0],
-          waits[1]};
+          waiting_words[0],
+          waiting_words[1]};
 }
 
 /// Ranks of the tests' small MPI, one for each list of words. Each node has `ranks_on_each` of them.

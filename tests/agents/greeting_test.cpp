@@ -60,7 +60,7 @@ class greeter {
 }  // namespace
 
 TEST_CASE("agent's greeting: an agent that disconnects before its assignment gets the same one again") {
-  fake_nodes nodes({waits}, 1);
+  fake_nodes nodes({waiting_words}, 1);
   greeter agent(nodes.order_for("n0"));
   for (int connection = 0; connection < 3; ++connection) {
     INFO("connection " << connection);

@@ -169,12 +169,12 @@ TEST_CASE("agent's end: an agent ends when its time is over") {
   (void)front.assign_one({});
   CHECK(front.next<goodbye>().has_value());
   CHECK(agent.outcome().has_value());
-  const fake_nodes nodes({waits}, 1);
+  const fake_nodes nodes({waiting_words}, 1);
   CHECK(nodes.order_for("n0").at_most == std::chrono::hours(7 * 24));
 }
 
 TEST_CASE("agent's end: an agent ends with the ranks of its node, and reports that reason") {
-  fake_nodes nodes({waits, waits, waits}, 1, 2);
+  fake_nodes nodes({waiting_words, waiting_words, waiting_words}, 1, 2);
   std::deque<agent_thread> agents;
   for (const char* node : {"n0", "n1", "n2"}) agents.emplace_back(nodes.order_for(node));
   REQUIRE(nodes.wait_for_agents(3));
@@ -220,7 +220,7 @@ TEST_CASE("agent's end: the last answer arrives although the network is slow") {
 }
 
 TEST_CASE("agent's end: an agent that ends right after its greeting is reported") {
-  fake_nodes nodes({waits}, 1);
+  fake_nodes nodes({waiting_words}, 1);
   const agent_order order = nodes.order_for("n0");
   const trust who = trust::for_agent(order.proof).value();
   const auto context = zmq_context::make().value();

@@ -185,10 +185,10 @@ module_symbols::definitions module_symbols::find_in(const opening& open, remembe
     image* where = open();
     if (where == nullptr) return found;
     auto read = find_in_symbol_table(*where, unknown);
-    if (!read) problems.push_back(std::move(read).error());
     for (std::size_t i = 0; i < unknown.size(); ++i) {
       cache[std::string{unknown[i]}] = read ? (*read)[i] : std::optional<definition>{};
     }
+    if (!read) problems.push_back(std::move(read).error());
   }
   for (std::size_t i = 0; i < names.size(); ++i) found[i] = cache[std::string{names[i]}];
   return found;
