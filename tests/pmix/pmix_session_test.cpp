@@ -2,9 +2,11 @@
 // Conversations with PMIx libraries of every habit: the helper process, and what the tool believes of it.
 #include "host/pmix_session.hpp"
 
+#include <chrono>
 #include <filesystem>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -279,4 +281,23 @@ TEST_CASE("a PMIx library that another user could have written, or that lacks a 
   REQUIRE_FALSE(incomplete);
   CHECK(incomplete.error().code == error_code::bad_format);
   CHECK(incomplete.error().message.find("PMIx_Query_info_nb") != std::string::npos);
+}
+
+TEST_CASE("the reason of a helper that has ended before it was asked to connect is kept") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  auto session = pmix_session::begin_start(fake_server(folder.copy_of("without_query"), "honest"), {});
+  REQUIRE(session);
+  pollfd helper{session->descriptor(), POLLRDHUP, 0};
+  REQUIRE(::poll(&helper, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) == 1);
+  const bool asks = GENERATE(false, true);
+  if (asks) {
+    session->connect_and_ask(true);
+  } else {
+    session->connect();
+  }
+  const auto started = session->finish_start({});
+  REQUIRE_FALSE(started);
+  CHECK(started.error().code == error_code::bad_format);
+  CHECK(started.error().message.find("PMIx_Query_info_nb") != std::string::npos);
 }

@@ -64,13 +64,13 @@ result<pmix_session> pmix_session::begin_start(const pmix_server& server, const 
 }
 
 void pmix_session::connect() {
-  // A helper that has failed has said why: `finish_start` reports it.
-  (void)send(connect_now{});
+  // A helper that has failed, and has ended, has said why: `finish_start` reports it.
+  (void)sent(base::encode(request{connect_now{}}));
 }
 
 void pmix_session::connect_and_ask(bool follows) {
   connect();
-  has_asked_ = send(ask_job{follows}).has_value();
+  has_asked_ = sent(base::encode(request{ask_job{follows}}));
 }
 
 result<void> pmix_session::finish_start(const time_limit& until) {
@@ -99,18 +99,23 @@ void pmix_session::begin_end() {
   if (is_in_use() && !std::exchange(is_leaving_, true)) (void)send(disconnect{});
 }
 
-result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {
+bool pmix_session::sent(std::span<const std::byte> bytes) {
   const auto frame = base::as_frame(bytes);
   std::span<const std::byte> rest = frame;
   // The helper takes each message before it gets the next one: a message fits into the socket.
   while (!rest.empty()) {
-    const ssize_t sent = ::send(helper_.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-      rest = rest.subspan(static_cast<std::size_t>(sent));
+    const ssize_t count = ::send(helper_.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      rest = rest.subspan(static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
-      return fail(ended());
+      return false;
     }
   }
+  return true;
+}
+
+result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {
+  if (!sent(bytes)) return fail(ended());
   return {};
 }
 

@@ -112,6 +112,8 @@ class pmix_session {
   [[nodiscard]] bool is_in_use() const;
   [[nodiscard]] result<void> send_begin(const begin_message& what);
   [[nodiscard]] result<void> send(const request& what);
+  /// False: the helper takes nothing more. What it has said before is kept.
+  [[nodiscard]] bool sent(std::span<const std::byte> bytes);
   [[nodiscard]] result<void> send_bytes(std::span<const std::byte> bytes);
   /// The next message that is no event.
   [[nodiscard]] result<helper_message> next(const time_limit& until);
