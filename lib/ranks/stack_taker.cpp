@@ -21,11 +21,10 @@ std::shared_ptr<const code_place> signal_place(const std::string& module_path) {
   return std::make_shared<const code_place>(code_place{"<signal handler called>", {}, 0, module_path, {}});
 }
 
-/// Where threads are.
-std::vector<target_address> counters_of(std::span<const thread_registers> threads) {
-  std::vector<target_address> counters;
-  for (const thread_registers& one : threads) counters.push_back(one.pc);
-  return counters;
+std::vector<target_address> program_counters_of(std::span<const thread_registers> threads) {
+  std::vector<target_address> all;
+  for (const thread_registers& one : threads) all.push_back(one.pc);
+  return all;
 }
 
 /// The number of ranks that justifies one more thread.
@@ -118,11 +117,11 @@ void stack_taker::walk_all(std::vector<pending>& all, const walk_options& option
 
 /// The debug information of a C library can take longer to read than the stacks of hundreds of ranks. It is read while
 /// these are taken: most ranks of a job are in the same libraries.
-void stack_taker::expect_names(const rank_walker& walker, std::span<const target_address> counters) {
-  if (counters.empty()) return;
+void stack_taker::expect_names(const rank_walker& walker, std::span<const target_address> program_counters) {
+  if (program_counters.empty()) return;
   expects_names_ = true;
   std::vector<code_catalogue::query> queries;
-  for (const target_address pc : counters) queries.push_back({&walker.map(), pc, false});
+  for (const target_address pc : program_counters) queries.push_back({&walker.map(), pc, false});
   catalogue_.expect(queries);
 }
 
@@ -135,7 +134,7 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
   taken.held_for =
       while_held(all, false, options.threads, [&](pending& one, std::vector<thread_registers> threads) -> result<void> {
         std::vector<target_address> now;
-        if (!expects_names_ && all.size() > 1) now = counters_of(threads);
+        if (!expects_names_ && all.size() > 1) now = program_counters_of(threads);
         TRY(one.walker->copy(std::move(threads), copy_room_));
         expect_names(*one.walker, now);
         return {};

@@ -57,7 +57,7 @@ class stack_taker {
   clock::duration while_held(std::vector<pending>& all, bool again, which_threads which, Look look);
   static void disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go);
   void walk_all(std::vector<pending>& all, const walk_options& options);
-  void expect_names(const rank_walker& walker, std::span<const target_address> counters);
+  void expect_names(const rank_walker& walker, std::span<const target_address> program_counters);
   [[nodiscard]] std::vector<rank_stacks> named(std::vector<pending> all, bool with_positions);
 
   rank_stopper& grip_;

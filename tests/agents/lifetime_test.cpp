@@ -210,7 +210,7 @@ TEST_CASE("agent's end: the last answer arrives although the network is slow") {
   // takes nothing for much longer counts as lost.
   for (int beat = 0; beat < 10; ++beat) {
     REQUIRE(front.connections().send(peer, heartbeat{}) == sending::done);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(agent.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout);
   }
   path.take(true);
   const auto said = front.next<answer>();

@@ -124,7 +124,7 @@ TEST_CASE("messages: a receive from any source is part of no deadlock if too man
   const auto job_with = [](std::uint32_t senders) {
     std::vector ranks = {waiting(0, "MPI_Wait", {receive(std::nullopt)})};
     for (std::uint32_t rank = 1; rank <= senders; ++rank) ranks.push_back(waiting(rank, "MPI_Wait", {send(0, 9)}));
-    // Their tag is the one that nobody receives.
+    // Rank 0 waits for tag 8, and the others send messages with tag 9.
     ranks[0].doing.requests->pending[0].message->tag = 8;
     return ranks;
   };

@@ -136,7 +136,7 @@ class pmix_session {
   std::string own_namespace_;
   std::string printed_;
   bool is_over_ = false;
-  bool has_asked_ = false;   ///< the answer to a question comes, for which nobody has waited yet
+  bool has_asked_ = false;   ///< `connect_and_ask` has sent the question: `tables` waits for its answer alone
   bool is_leaving_ = false;  ///< the helper has been asked to disconnect
 };
 

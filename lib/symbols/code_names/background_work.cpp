@@ -41,7 +41,7 @@ void background_work::run() {
     try {
       work();
     } catch (const std::exception&) {
-      // No memory was left. Whoever needs the result asks for it himself, and is told.
+      // The item has found no memory. A caller that needs its result looks it up again, and gets the error.
     }
     guard.lock();
   }
