@@ -10,14 +10,18 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "openmpi.hpp"
+#include "patience.hpp"
+#include "proc/process_state.hpp"
 
 namespace mpiacq::test {
 
@@ -34,8 +38,10 @@ struct kill_moment {
   std::chrono::nanoseconds after;
 };
 
-/// Launches the job, and kills mpiacq after so long; false where it had ended before, with the status of the job.
-inline bool kill_mpiacq(const std::vector<std::string>& line, const kill_moment& when, int job_status) {
+/// Launches the job, and kills mpiacq at the moment. Where the job has ended before, with this status, returns how long
+/// after the moment's beginning.
+inline std::optional<std::chrono::nanoseconds> kill_mpiacq(const std::vector<std::string>& line,
+                                                           const kill_moment& when, int job_status) {
   std::vector<char*> argv;
   for (const std::string& word : line) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -47,13 +53,19 @@ inline bool kill_mpiacq(const std::vector<std::string>& line, const kill_moment&
     ::_exit(99);
   }
   if (!when.once_there.empty()) REQUIRE(comes_true([&] { return !file_contents(when.once_there).empty(); }));
+  const auto begun = std::chrono::steady_clock::now();
+  const base::unique_fd process = open_process(process_id{tool});
+  REQUIRE(process);
+  pollfd end{process.get(), POLLIN, 0};
   const timespec moment{when.after.count() / 1'000'000'000, when.after.count() % 1'000'000'000};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+  (void)::ppoll(&end, 1, &moment, nullptr);
+  const auto lasted = std::chrono::steady_clock::now() - begun;
   ::kill(tool, SIGKILL);
   int status = 0;
   REQUIRE(::waitpid(tool, &status, 0) == tool);
-  if (WIFEXITED(status)) CHECK(WEXITSTATUS(status) == job_status);
-  return !WIFEXITED(status);
+  if (!WIFEXITED(status)) return std::nullopt;
+  CHECK(WEXITSTATUS(status) == job_status);
+  return lasted;
 }
 
 struct killed_launches {
@@ -64,6 +76,30 @@ struct killed_launches {
   bool also_before_the_job = false;  ///< in each fourth round mpiacq is killed right after its start
 };
 
+/// Launches a job with mpiacq, whose process writes its pid into the file "pid" of the folder.
+inline std::vector<std::string> line_of_launch(const killed_launches& wanted, const scratch_folder& folder) {
+  const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
+  auto line = wanted.line(folder.path("report"), {"--after-init", marks, "--exit", std::to_string(wanted.status)});
+  // A shell writes down the pid that mpirun then has.
+  const auto starter = std::find(line.begin(), line.end(), mpirun);
+  line.insert(starter, {"sh", "-c", "echo $$ > " + folder.path("pid") + "; exec \"$@\"", "sh"});
+  return line;
+}
+
+/// What has become of the job that mpiacq was killed beside. True if its status came to us.
+inline bool check_orphaned_job(const scratch_folder& folder, int job_status) {
+  const auto ended = orphans_ended();
+  const std::string pid = file_contents(folder.path("pid"));
+  if (pid.empty()) return false;  // mpiacq was killed before there was a job
+  for (int rank = 0; rank < 4; ++rank) CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
+  const auto mpirun_ended = ended.find(std::stoi(pid));
+  // It had ended just before mpiacq was killed, and its status went to the tracing process, its parent.
+  if (mpirun_ended == ended.end()) return false;
+  CHECK(WIFEXITED(mpirun_ended->second));
+  CHECK(WEXITSTATUS(mpirun_ended->second) == job_status);
+  return true;
+}
+
 /// Launches jobs with mpiacq, and kills mpiacq later in each round. Each job ends as it would have. Returns how many
 /// jobs have lost mpiacq.
 inline int check_killed_launches(const killed_launches& wanted) {
@@ -71,38 +107,24 @@ inline int check_killed_launches(const killed_launches& wanted) {
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
   int jobs_orphaned = 0;
-  std::chrono::nanoseconds length{};  // of the first round's job, which is not disturbed
-  for (int round = 0; round < wanted.rounds; ++round) {
+  int jobs_too_short = 0;
+  // From when mpirun is there: its start may take long. The first job is not disturbed, and a job that ends before its
+  // moment says how long jobs take now, so that its round can be repeated.
+  std::chrono::nanoseconds length = patience;
+  for (int round = 0; round < wanted.rounds;) {
     INFO("round " << round);
     const scratch_folder folder;
-    const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
-    auto line = wanted.line(folder.path("report"), {"--after-init", marks, "--exit", std::to_string(wanted.status)});
-    // A shell writes down the pid that mpirun then has.
-    const auto starter = std::find(line.begin(), line.end(), mpirun);
-    line.insert(starter, {"sh", "-c", "echo $$ > " + folder.path("pid") + "; exec \"$@\"", "sh"});
-    if (round == 0) {
-      const auto begun = std::chrono::steady_clock::now();
-      REQUIRE(run_command(line, openmpi_options()).exit_code == wanted.status);
-      length = std::chrono::steady_clock::now() - begun;
-      continue;
-    }
-    // Mostly from when mpirun is there: its start may take long.
-    const kill_moment when = wanted.also_before_the_job && round % 4 == 0
-                                 ? kill_moment{{}, std::chrono::milliseconds(round)}
-                                 : kill_moment{folder.path("pid"), length * round / wanted.rounds};
-    if (!kill_mpiacq(line, when, wanted.status)) continue;
-    const auto ended = orphans_ended();
-    const std::string pid = file_contents(folder.path("pid"));
-    if (pid.empty()) continue;  // it was killed before there was a job
-    for (int rank = 0; rank < 4; ++rank) {
-      CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
-    }
-    const auto mpirun_ended = ended.find(std::stoi(pid));
-    // It had ended just before mpiacq was killed, and its status went to the tracing process, its parent.
-    if (mpirun_ended == ended.end()) continue;
-    ++jobs_orphaned;
-    CHECK(WIFEXITED(mpirun_ended->second));
-    CHECK(WEXITSTATUS(mpirun_ended->second) == wanted.status);
+    const bool is_early = wanted.also_before_the_job && round % 4 == 0 && round > 0;
+    const kill_moment when =
+        is_early ? kill_moment{{}, std::chrono::milliseconds(round)}
+                 : kill_moment{folder.path("pid"), round == 0 ? length : length * round / wanted.rounds};
+    const auto ended_after = kill_mpiacq(line_of_launch(wanted, folder), when, wanted.status);
+    REQUIRE((round > 0 || ended_after));
+    if (ended_after && !is_early) length = *ended_after;
+    if (!ended_after) jobs_orphaned += check_orphaned_job(folder, wanted.status) ? 1 : 0;
+    const bool is_repeated = ended_after && round > 0 && jobs_too_short < wanted.rounds;
+    jobs_too_short += is_repeated ? 1 : 0;
+    round += is_repeated ? 0 : 1;
   }
   CHECK(jobs_orphaned > wanted.rounds / 4);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
