@@ -106,6 +106,27 @@ TEST_CASE("a PMIx job that spawns, loses a rank and ends is followed") {
   CHECK_FALSE(end->status_is_known);
 }
 
+// A server that ends while it takes a question can hang. These servers crash with the second question.
+TEST_CASE("a PMIx server is asked nothing for a while after the end of a rank or of the job") {
+  const bool is_told = GENERATE(false, true);
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), is_told ? "ends" : "answers_once", 2);
+  const auto subject = attached(server.pid());
+  REQUIRE(next_of<job_attached>(*subject));
+  if (is_told) {
+    const auto told = next_of<job_notice>(*subject);
+    REQUIRE(told);
+    CHECK(told->what.message.find("have ended") != std::string::npos);
+  } else {
+    ::kill(static_cast<pid_t>(subject->processes()->pid(entry_index{1}).value()), SIGKILL);
+  }
+  CHECK_FALSE(next_of<job_notice>(*subject, clock::now() + std::chrono::seconds(3)));
+  const auto asked = next_of<job_notice>(*subject);
+  REQUIRE(asked);
+  CHECK(asked->what.message.find("PMIx tells no more of this job") != std::string::npos);
+}
+
 TEST_CASE("the end of a PMIx job is asked for and comes") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);

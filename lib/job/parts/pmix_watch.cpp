@@ -12,6 +12,7 @@
 #include "errors/try.hpp"
 #include "host/daemon_command.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
+#include "proc/process_state.hpp"
 #include "separate/pmix_abi.hpp"
 
 namespace mpiacq {
@@ -23,6 +24,11 @@ constexpr std::uint8_t terminated = 20;
 /// PMIX_PROC_STATE_ERROR and all states above it: the process did not end by itself.
 constexpr std::uint8_t ended_in_error = 50;
 constexpr int most_refusals = 5;
+
+/// A server of PMIx 5.0.7 that ends while it takes a question stays for ever: PMIx_server_finalize holds a lock, and
+/// waits for the thread that needs this lock for the question. What ends a job ends its server soon, and no question is
+/// asked meanwhile. A server that is there after so long goes on.
+constexpr std::chrono::seconds quiet_after_an_end{5};
 
 /// The server's last events may reach the helper a little after the starter's end reaches this program.
 constexpr std::chrono::milliseconds patience_with_last_events{500};
@@ -68,12 +74,26 @@ result<void> pmix_watch::renew_first() {
 result<void> pmix_watch::take_first(pmix::pmix_answer all) {
   auto answer = TRY(chosen_pmix_job(place_, std::move(all)));
   keep_pids(answer);
+  keep_worlds(answer);
   nspace_ = answer.worlds.front().nspace;
   // Daemons that the server starts later are a job of their own there.
   place_.nspace = nspace_;
   first_ = description_of(place_, std::move(answer));
-  table_ = first_.processes;
+  keep_table(first_);
   return {};
+}
+
+void pmix_watch::keep_worlds(const pmix::pmix_answer& job) {
+  worlds_.clear();
+  for (const pmix::pmix_world& one : job.worlds) worlds_.insert(one.nspace);
+}
+
+void pmix_watch::keep_table(const job_description& job) {
+  table_ = job.processes;
+  running_.clear();
+  for (const entry_index one : table_->entries()) {
+    if (job.is_local(one) && table_->pid(one).value() > 0) running_.push_back(table_->pid(one));
+  }
 }
 
 void pmix_watch::add(int descriptor) {
@@ -115,6 +135,7 @@ void pmix_watch::take_events(news& into) {
     const pmix::process_name& source = (*event)->source;
     if (daemons_.contains(source.nspace)) continue;
     ended_worlds_.insert(source.nspace);
+    if (worlds_.contains(source.nspace)) quiet_until_ = clock::now() + quiet_after_an_end;
     const auto& affected = (*event)->affected;
     const bool names_rank = affected && affected->rank <= INT32_MAX;
     // PRRTE's own daemons are a namespace whose number is 0.
@@ -166,21 +187,26 @@ void pmix_watch::ask(news& into) {
   refusals_ = 0;
   auto job = chosen_pmix_job(place_, std::move(*all));
   // A server that has ended its job runs none any more.
-  if (!job) return leave_if_over({});
+  if (!job) return;
   keep_pids(*job);
+  keep_worlds(*job);
   note_ended_ranks(*job, into);
-  leave_if_over(*job);
-  job_description now = description_of(place_, std::move(*job));
+  const job_description now = description_of(place_, std::move(*job));
   if (table_->same_processes(*now.processes)) return;
-  table_ = into.table = std::move(now.processes);
+  keep_table(now);
+  into.table = table_;
+}
+
+bool pmix_watch::may_ask() {
+  const auto gone = std::erase_if(running_, [](process_id rank) { return state_of(rank) == run_state::gone; });
+  if (gone > 0) quiet_until_ = clock::now() + quiet_after_an_end;
+  return clock::now() >= quiet_until_;
 }
 
 /// PRRTE 5.0rc does not end while a tool is connected, also when its job has ended.
-void pmix_watch::leave_if_over(const pmix::pmix_answer& job) {
-  if (tells_usual_ends_ || ended_worlds_.empty()) return;
-  const bool is_over = std::all_of(job.worlds.begin(), job.worlds.end(),
-                                   [&](const pmix::pmix_world& one) { return ended_worlds_.contains(one.nspace); });
-  if (!is_over) return;
+void pmix_watch::leave_if_over() {
+  if (!session_ || tells_usual_ends_) return;
+  if (!std::includes(ended_worlds_.begin(), ended_worlds_.end(), worlds_.begin(), worlds_.end())) return;
   (void)::epoll_ctl(any_.get(), EPOLL_CTL_DEL, session_->descriptor(), nullptr);
   session_.reset();
 }
@@ -189,7 +215,8 @@ pmix_watch::news pmix_watch::look(bool asks) {
   news found;
   found.has_ended = is_readable(starter_.get());
   if (session_) take_events(found);
-  if (session_ && asks && !found.has_ended) ask(found);
+  leave_if_over();
+  if (session_ && asks && !found.has_ended && may_ask()) ask(found);
   if (!is_readable(starter_.get())) return found;
   found.has_ended = true;
   const deadline by = clock::now() + patience_with_last_events;

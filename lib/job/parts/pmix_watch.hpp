@@ -40,7 +40,8 @@ class pmix_watch {
   [[nodiscard]] const job_description& first() const { return first_; }
   /// Takes the first table again: some of its ranks had not been started. Errors: as `start`.
   [[nodiscard]] result<void> renew_first();
-  /// Looks at events, and asks for the tables if `asks`. Waits for an answer no longer than the session's limit.
+  /// Looks at events, and asks for the tables if `asks`; not within five seconds after a world, or a rank of this node,
+  /// has ended. Waits for an answer no longer than the session's limit.
   [[nodiscard]] news look(bool asks);
   /// The server starts the program once on each node of the job (`pmix::daemon_that_runs`). Errors: as
   /// `pmix_session::launch`; process_gone (the session has ended).
@@ -61,7 +62,11 @@ class pmix_watch {
   void take_events(news& into);
   void ask(news& into);
   void keep_pids(pmix::pmix_answer& job);
-  void leave_if_over(const pmix::pmix_answer& job);
+  void keep_worlds(const pmix::pmix_answer& job);
+  void keep_table(const job_description& job);
+  /// False while the server may be about to end.
+  [[nodiscard]] bool may_ask();
+  void leave_if_over();
   void note_ended_ranks(const pmix::pmix_answer& job, news& into);
   void lose(error why, news& into);
 
@@ -72,11 +77,14 @@ class pmix_watch {
   int refusals_ = 0;              ///< so many questions in a row were refused
   bool is_disconnected_ = false;  ///< the helper said so
   bool tells_usual_ends_ = true;
+  deadline quiet_until_;                ///< no question before
+  std::set<std::string> worlds_;        ///< namespaces of the job in the last answer
   std::set<std::string> ended_worlds_;  ///< namespaces whose end the events have reported
   std::set<std::string> daemons_;       ///< namespaces of the daemons that `launch_daemons` has started
   job_description first_;
   std::string nspace_;  ///< of the job itself, and not of what it has spawned
   std::shared_ptr<const process_table> table_;
+  std::vector<process_id> running_;  ///< ranks of this node in `table_` that have not been seen to have ended
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> pids_;  ///< of each rank, as it was when it ran
   std::set<std::pair<std::string, std::uint32_t>> ended_;               ///< ranks whose end has been reported
 };
