@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The messages of agents. nlohmann_json's reader and writer of CBOR are the oracle.
 #include <algorithm>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,26 @@ TEST_CASE("messages: a long one calls for signs of life while it is written, cut
   full.put_text(std::string(most_written + 1, 'x'));
   for (std::size_t i = 0; i < values; ++i) full.put_unsigned(i);
   CHECK(beats == 30);
+}
+
+TEST_CASE("messages: groups of many members call for signs of life, although few bytes describe them") {
+  std::vector<std::int64_t> members(std::size_t{10} * values_between_pulses);
+  group_queues queues;
+  rank_report& rank = queues.ranks.emplace_back();
+  rank.report = queue_report{};
+  for (std::int64_t first : {0, 5}) {
+    std::iota(members.begin(), members.end(), first);
+    rank.report->communicators.emplace_back().group = members;
+  }
+  std::size_t beats = 0;
+  const auto beat = [&beats] { ++beats; };
+  answer whole;
+  whole.what = std::move(queues);
+  const auto bytes = encode(whole, beat);
+  CHECK(bytes.size() < 10'000);
+  CHECK(beats == 2);
+  CHECK(decode(bytes, beat).has_value());
+  CHECK(beats == 4);
 }
 
 TEST_CASE("messages: names and words are the same as in the JSON documents") {

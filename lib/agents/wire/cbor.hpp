@@ -29,13 +29,16 @@ inline constexpr std::uint32_t values_between_pulses = std::uint32_t{1} << 16U;
 class pulse_counter {
  public:
   explicit pulse_counter(pulse what) : pulse_(std::move(what)) {}
-  void count() {
-    if (++values_ % values_between_pulses == 0 && pulse_) pulse_();
+  void count(std::uint64_t values = 1) {
+    values_ += values;
+    if (values_ < values_between_pulses) return;
+    values_ = 0;
+    if (pulse_) pulse_();
   }
 
  private:
   pulse pulse_;
-  std::uint32_t values_ = 0;
+  std::uint64_t values_ = 0;
 };
 
 /// Keeps the first `most_written` bytes and one more: a longer document is never sent, and only its excessive length
@@ -57,6 +60,9 @@ class cbor_writer {
 
   [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+
+ protected:
+  [[nodiscard]] pulse_counter& pulses() { return pulses_; }
 
  private:
   void byte(unsigned value) {
@@ -96,6 +102,9 @@ class cbor_reader {
   [[nodiscard]] bool fine() const { return fine_; }
   /// An error if something was wrong, or if bytes are left over.
   [[nodiscard]] result<void> finish();
+
+ protected:
+  [[nodiscard]] pulse_counter& pulses() { return pulses_; }
 
  private:
   struct item {

@@ -37,7 +37,7 @@ template <class T>
 inline constexpr std::nullptr_t kind_of = nullptr;
 
 /// Specialised for types that are written as another type, `stand_in<T>::type`, by `to(const T&)`, and read by
-/// `from(type)`, which returns a result.
+/// `from(type)`, which returns a result. If that may take long, both have a `pulse_counter` as another parameter.
 template <class T>
 struct stand_in {};
 template <class T>
@@ -135,7 +135,11 @@ class document_writer : public cbor_writer {
   }
   template <has_stand_in T>
   void put(const T& value) {
-    put(stand_in<T>::to(value));
+    if constexpr (requires { stand_in<T>::to(value, pulses()); }) {
+      put(stand_in<T>::to(value, pulses()));
+    } else {
+      put(stand_in<T>::to(value));
+    }
   }
   template <has_members T>
   void put(const T& value) {
@@ -257,7 +261,7 @@ class document_reader : public cbor_reader {
     typename stand_in<T>::type other;
     get(other);
     if (!fine()) return;
-    auto made = stand_in<T>::from(std::move(other));
+    auto made = made_of<T>(std::move(other));
     if (!made) return give_up(made.error().code, made.error().message);
     value = std::move(*made);
   }
@@ -268,6 +272,14 @@ class document_reader : public cbor_reader {
   }
 
  private:
+  template <has_stand_in T>
+  [[nodiscard]] result<T> made_of(typename stand_in<T>::type&& other) {
+    if constexpr (requires { stand_in<T>::from(std::move(other), pulses()); }) {
+      return stand_in<T>::from(std::move(other), pulses());
+    } else {
+      return stand_in<T>::from(std::move(other));
+    }
+  }
   [[nodiscard]] error get_error() {
     error e;
     get(e);

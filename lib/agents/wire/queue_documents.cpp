@@ -17,24 +17,28 @@ constexpr std::int64_t most_number = std::int64_t{1} << 33U;
 /// Collects the groups of a document, each list once. Equal groups share a list (`report_budget`).
 class group_pool {
  public:
-  explicit group_pool(std::vector<group_part>& groups) : groups_(groups) {}
+  group_pool(std::vector<group_part>& groups, pulse_counter& pulses) : groups_(groups), pulses_(pulses) {}
   std::optional<std::uint32_t> place_of(const std::optional<group_members>& one) {
     if (!one) return std::nullopt;
     const auto [known, is_new] = places_.try_emplace(one->list(), static_cast<std::uint32_t>(groups_.size()));
-    if (is_new) groups_.push_back(runs_of(one->numbers()));
+    if (is_new) {
+      groups_.push_back(runs_of(one->numbers()));
+      pulses_.count(one->numbers().size());
+    }
     return known->second;
   }
 
  private:
   std::unordered_map<const void*, std::uint32_t> places_;
   std::vector<group_part>& groups_;
+  pulse_counter& pulses_;
 };
 
 /// Restores groups. Each is created once, and counts once.
 class group_maker {
  public:
-  group_maker(const std::vector<group_part>& groups, std::uint64_t most_members)
-      : groups_(groups), made_(groups.size()), left_(most_members) {}
+  group_maker(const std::vector<group_part>& groups, std::uint64_t most_members, pulse_counter& pulses)
+      : groups_(groups), made_(groups.size()), left_(most_members), pulses_(pulses) {}
   /// Error: the document is wrong. If there is no room for the group, it stays empty, and `left_out` becomes true.
   result<void> make(std::optional<std::uint32_t> place, std::optional<group_members>& group, bool& left_out) {
     if (!place) return {};
@@ -46,6 +50,7 @@ class group_maker {
       if (counted <= left_) {
         left_ -= counted;
         *made = members_of(groups_[*place], counted);
+        pulses_.count(counted);
       }
     }
     group = *made;
@@ -78,6 +83,7 @@ class group_maker {
   /// By index. The inner value is empty if there is no room for the group.
   std::vector<std::optional<std::optional<group_members>>> made_;
   std::uint64_t left_;
+  pulse_counter& pulses_;
 };
 
 /// Gives the communicator of a rank's call its groups. If there is no room for one, it has none.
@@ -132,14 +138,14 @@ group_part runs_of(const std::vector<std::int64_t>& group) {
   return runs;
 }
 
-queues_part stand_in<group_queues>::to(const group_queues& queues) {
+queues_part stand_in<group_queues>::to(const group_queues& queues, pulse_counter& pulses) {
   queues_part part;
   part.ranks = queues.ranks;
   part.held_for = queues.held_for;
   part.stopped = queues.stopped;
   part.notes = queues.notes;
   part.problems = queues.problems;
-  group_pool pool(part.groups);
+  group_pool pool(part.groups, pulses);
   for (const rank_report& rank : part.ranks) {
     auto& used = part.used.emplace_back();
     if (!rank.report) continue;
@@ -157,11 +163,11 @@ queues_part stand_in<group_queues>::to(const group_queues& queues) {
   return part;
 }
 
-result<group_queues> stand_in<group_queues>::from(queues_part part) {
+result<group_queues> stand_in<group_queues>::from(queues_part part, pulse_counter& pulses) {
   const std::size_t count = part.ranks.size();
   if (part.used.size() != count || part.called.size() != count)
     return fail(error_code::bad_format, "queues of other ranks than those that are listed");
-  group_maker groups(part.groups, most_group_members(count));
+  group_maker groups(part.groups, most_group_members(count), pulses);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && part.ranks[i].entry <= part.ranks[i - 1].entry)
       return fail(error_code::bad_format, "queues of ranks that are not in order");

@@ -46,8 +46,8 @@ struct queues_part {
 template <>
 struct stand_in<group_queues> {
   using type = queues_part;
-  [[nodiscard]] static queues_part to(const group_queues& queues);
-  [[nodiscard]] static result<group_queues> from(queues_part part);
+  [[nodiscard]] static queues_part to(const group_queues& queues, pulse_counter& pulses);
+  [[nodiscard]] static result<group_queues> from(queues_part part, pulse_counter& pulses);
 };
 
 template <>
