@@ -11,7 +11,7 @@ set(alone_archives
   zmq sodium pgm norm protokit bsd md  # libzmq, and what it is made with
   dw elf
   unwind-generic gcc_eh unwind         # gcc_eh in between: what libunwind has of the C++ runtime must not take its place
-  capstone
+  capstone deflate
   lzma bz2 z)                          # of both
 set(alone_found "")
 set(alone_missing "")

@@ -22,10 +22,10 @@ install(FILES ${PROJECT_BINARY_DIR}/mpiacq-config.cmake ${PROJECT_BINARY_DIR}/mp
 # A shared library brings its own dependencies along. A static one cannot: whoever links it must name them too, also
 # without --static, which would ask for static libraries all the way down.
 if(library_type STREQUAL "STATIC_LIBRARY")
-  set(MPIACQ_PC_REQUIRES "Requires: libdw libelf liblzma libzmq fmt")
+  set(MPIACQ_PC_REQUIRES "Requires: libdw libelf libdeflate liblzma libzmq fmt")
   set(MPIACQ_PC_LIBS "-lunwind-generic -lcapstone -pthread")
 else()
-  set(MPIACQ_PC_REQUIRES "Requires.private: libdw libelf liblzma libzmq fmt")
+  set(MPIACQ_PC_REQUIRES "Requires.private: libdw libelf libdeflate liblzma libzmq fmt")
   set(MPIACQ_PC_LIBS "")
 endif()
 file(RELATIVE_PATH MPIACQ_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -5,11 +5,13 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <elf.h>
 #include <fmt/format.h>
 #include <libelf.h>
 
+#include "debug_files/compressed_sections.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
@@ -54,29 +56,12 @@ bool is_wanted(const elf::image& file, const elf::section& s, std::string_view n
   return is_one_of(wanted_sections) || (locations == with_locations::yes && is_one_of(location_sections));
 }
 
-/// The number of bytes that a section claims to inflate to; 0 if it is not compressed.
-std::uint64_t inflated_size(const elf::memory_elf::part& p, std::span<const std::byte> bytes, const target_abi& abi) {
-  constexpr std::string_view old_magic = "ZLIB";
-  if ((p.header.flags & SHF_COMPRESSED) != 0) {
-    const bool is_64 = abi.pointer_size == 8;
-    if (bytes.size() < (is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr))) return 0;
-    return is_64 ? decode_unsigned(bytes.subspan(8, 8), abi.order) : decode_unsigned(bytes.subspan(4, 4), abi.order);
-  }
-  const bool is_old = p.name.starts_with(".zdebug_") && bytes.size() >= 12 &&
-                      std::equal(old_magic.begin(), old_magic.end(), bytes.begin(),
-                                 [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
-  return is_old ? decode_unsigned(bytes.subspan(4, 8), byte_order::big) : 0;
-}
-
-bool is_compressed(const elf::memory_elf::part& p) {
-  return (p.header.flags & SHF_COMPRESSED) != 0 || p.name.starts_with(".zdebug_");
-}
-
 result<void> check_claims(const elf::image& file, elf::memory_elf& copy, dwarf_allowance& allowance) {
   for (std::size_t i = 0; i < copy.parts().size(); ++i) {
     const elf::memory_elf::part& p = copy.parts()[i];
     const auto bytes = copy.contents(i);
-    const std::uint64_t inflated = inflated_size(p, bytes, file.abi());
+    const auto how = compression_of(p, bytes, file.abi());
+    const std::uint64_t inflated = how ? how->inflated : 0;
     const bool is_possible = inflated <= always_allowed || inflated / best_compression <= bytes.size();
     const std::uint64_t size = std::max<std::uint64_t>(inflated, bytes.size());
     const std::uint64_t indexed = p.name.ends_with("debug_aranges") ? size * aranges_growth : 0;
@@ -108,7 +93,7 @@ result<plan> plan_copy(elf::image& file, with_locations locations) {
       made.parts.push_back({name, s});
       made.sources.push_back(s);
       made.total += std::min(s.size, file.file().size());
-      made.has_compressed = made.has_compressed || is_compressed(made.parts.back());
+      made.has_compressed = made.has_compressed || compression_of(made.parts.back(), {}, file.abi());
       TRY(file.file().check_is_stored(s.offset, s.size));
     } else if (keeps_numbers) {
       made.parts.push_back({});
@@ -135,7 +120,8 @@ result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwa
     TRY(file.file().read_whole(from.offset, copy.contents(i)));
   }
   TRY(check_claims(file, copy, allowance));
-  return copy;
+  if (!made.has_compressed) return copy;
+  return inflate_sections(std::move(copy), file.abi(), file.header().type);
 }
 
 result<std::vector<std::byte>> read_debug_section(elf::image& file, const elf::section& s, dwarf_allowance& allowance) {

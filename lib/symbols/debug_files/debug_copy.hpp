@@ -14,9 +14,9 @@ namespace mpiacq::debug_info {
 /// are read only for those.
 enum class with_locations : bool { no, yes };
 
-/// A copy in memory of those sections of a file that the readers of DWARF need, for libdw. libdw inflates all
-/// compressed sections when it opens a file, into as much memory as they claim to need. The copy checks these claims,
-/// and takes them and its own size from the allowance.
+/// A copy in memory of those sections of a file that the readers of DWARF need, for libdw, inflated if they are
+/// compressed. The sizes that compressed sections claim are checked first, and taken from the allowance as the copy's
+/// own size is.
 ///
 /// Empty if the sections are too large to be copied and none is compressed: such a file can be mapped instead.
 /// Errors: limit (claims beyond the allowance, or beyond what compression achieves; a sparse file), bad_format, system.
