@@ -48,6 +48,9 @@ class fake_front_end {
   std::optional<std::pair<agents::peer_name, Kind>> next() {
     return until(*listener_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
       while (auto come = listener_->receive()) {
+        if (std::holds_alternative<agents::goodbye>(come->what)) {
+          static_cast<void>(listener_->send(come->from, agents::goodbye{}));
+        }
         if (auto* said = std::get_if<Kind>(&come->what)) return std::pair{come->from, std::move(*said)};
       }
       return std::nullopt;

@@ -25,9 +25,10 @@ class slow_path {
   explicit slow_path(const std::string& endpoint)
       : door_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
         to_(static_cast<std::uint16_t>(std::atoi(endpoint.substr(endpoint.rfind(':') + 1).c_str()))) {
-    // The buffer of the connection that is accepted: what does not fit stays with the sender.
-    const int few_bytes = 4096;
-    REQUIRE(::setsockopt(door_.get(), SOL_SOCKET, SO_RCVBUF, &few_bytes, sizeof few_bytes) == 0);
+    // The buffer of the connection that is accepted: what does not fit stays with the sender. A smaller one would be
+    // slow on a busy machine when the bytes are taken.
+    const int some_bytes = 200'000;
+    REQUIRE(::setsockopt(door_.get(), SOL_SOCKET, SO_RCVBUF, &some_bytes, sizeof some_bytes) == 0);
     sockaddr_in where = loopback(0);
     socklen_t size = sizeof where;
     REQUIRE(::bind(door_.get(), reinterpret_cast<const sockaddr*>(&where), size) == 0);
@@ -59,7 +60,7 @@ class slow_path {
   }
   /// False when the connection has ended.
   static bool pass(int from, int to) {
-    std::array<char, 65536> bytes{};
+    std::array<char, 262'144> bytes{};
     const ssize_t got = ::recv(from, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) return true;
     return got > 0 && ::send(to, bytes.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;

@@ -70,8 +70,9 @@ result<void> agent_process::run_until(int stop) {
     send_answers();
     if (parent_->failure()) break;
     if (clock::now() >= at_most_ || has_no_more_work()) {
-      parent_->await_last_messages();
-      break;
+      leave();
+      await_goodbye(stop);
+      return {};
     }
   }
   leave();
@@ -80,24 +81,43 @@ result<void> agent_process::run_until(int stop) {
   return {};
 }
 
-bool agent_process::wait(int stop) {
-  auto items = listener_->poll_items();
-  const auto more = parent_->poll_items();
-  items.insert(items.end(), more.begin(), more.end());
-  if (worker_) items.push_back({nullptr, worker_->descriptor(), ZMQ_POLLIN, 0});
+namespace {
+
+/// Waits for one of the items. True if `stop` is readable, which may be -1.
+bool poll_until(std::vector<zmq_pollitem_t> items, int stop, deadline until) {
   items.push_back({nullptr, stop, ZMQ_POLLIN, 0});
   const int count = static_cast<int>(items.size()) - (stop < 0 ? 1 : 0);
-  const auto until = std::min({parent_->next_turn(), children_->next_turn(), answer_by_, at_most_, next_progress()});
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
   // A signal ends the wait early, which is harmless.
   const int ready = zmq_poll(items.data(), count, static_cast<long>(std::clamp<std::int64_t>(left, 0, 60'000)));
   return ready > 0 && stop >= 0 && items.back().revents != 0;
 }
 
+}  // namespace
+
+bool agent_process::wait(int stop) {
+  auto items = listener_->poll_items();
+  const auto more = parent_->poll_items();
+  items.insert(items.end(), more.begin(), more.end());
+  if (worker_) items.push_back({nullptr, worker_->descriptor(), ZMQ_POLLIN, 0});
+  return poll_until(std::move(items), stop,
+                  std::min({parent_->next_turn(), children_->next_turn(), answer_by_, at_most_, next_progress()}));
+}
+
 void agent_process::leave() {
   children_->say_goodbye();
   static_cast<void>(parent_->send(goodbye{}));
   rank_worker::end(std::move(worker_));
+}
+
+void agent_process::await_goodbye(int stop) {
+  const deadline by = std::max(clock::now() + short_goodbye_limit, answered_at_ + goodbye_limit);
+  while (parent_->is_connected() && clock::now() < by) {
+    while (const auto said = parent_->next()) {
+      if (std::holds_alternative<goodbye>(*said)) return;
+    }
+    if (poll_until(parent_->poll_items(), stop, by)) return;
+  }
 }
 
 // --- Messages of the parent ------------------------------------------------------------------------------------------
@@ -226,6 +246,7 @@ void agent_process::send_part(answer&& part) {
     static_cast<void>(parent_->send(part));
   }
   sent_parts_.push_back(std::move(part));
+  answered_at_ = clock::now();
 }
 
 /// The parent may have changed, and waits for each agent that it does not know to be lost.

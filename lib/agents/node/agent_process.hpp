@@ -35,6 +35,9 @@ class agent_process {
   /// Waits for the next event. True if `stop` is readable.
   [[nodiscard]] bool wait(int stop);
   void leave();
+  /// Closing a connection on which unread bytes have arrived resets it, and what it still has to send is lost. So an
+  /// agent that ends by itself reads on until its parent confirms, by a goodbye, that it has everything.
+  void await_goodbye(int stop);
 
   // Messages of the parent.
   /// False after its goodbye.
@@ -78,6 +81,7 @@ class agent_process {
   deadline progress_again_at_{};
   deadline show_alive_at_{};
   deadline answer_by_ = no_deadline;
+  deadline answered_at_{};  ///< the last time
   deadline at_most_ = no_deadline;
   std::vector<answer> sent_parts_;  ///< of the open question
   sent_answers budget_;             ///< bounds `sent_parts_`

@@ -86,6 +86,7 @@ void child_links::take(arrival&& come) {
     from->second.progress = *progress;
   } else if (std::holds_alternative<goodbye>(come.what)) {
     const std::uint32_t number = from->second.number;
+    static_cast<void>(listener_.send(come.from, goodbye{}));  // the child may end now: all of its messages have come
     children_.erase(from);
     report_lost(number, agent_ended());
   }

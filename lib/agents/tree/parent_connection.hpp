@@ -44,8 +44,6 @@ class parent_connection {
   /// Never waits. False if there is no connection, or its queue is full. `beat` is called now and then while a long
   /// message is encoded; it may send other messages.
   bool send(const message& what, const pulse& beat = {});
-  /// How long the end of this object waits until the messages that were sent have left this host.
-  void wait_for_last_messages(std::chrono::milliseconds at_most) { (void)socket_.set_linger(at_most); }
   [[nodiscard]] result<std::string> credential() const { return trust_.credential(keys_.open, server_); }
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
 

@@ -94,10 +94,6 @@ std::vector<zmq_pollitem_t> parent_link::poll_items() const {
   return all;
 }
 
-void parent_link::await_last_messages() {
-  if (link_) link_->wait_for_last_messages(handshake_limit);
-}
-
 // --- Finding a parent ------------------------------------------------------------------------------------------------
 
 void parent_link::connect() {

@@ -33,9 +33,6 @@ class parent_link {
   [[nodiscard]] std::optional<message> next();
   /// As parent_connection::send.
   bool send(const message& what, const pulse& beat = {}) { return accepted_ && link_ && link_->send(what, beat); }
-  /// No message follows those that were sent, and the parent needs them: the end of this object waits until they have
-  /// left this host, at most for the time of a handshake.
-  void await_last_messages();
   /// Whether the parent has accepted the agent.
   [[nodiscard]] bool is_connected() const { return accepted_; }
   /// Why the agent has given up; empty: it has not.
