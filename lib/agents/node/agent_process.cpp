@@ -101,7 +101,7 @@ bool agent_process::wait(int stop) {
   items.insert(items.end(), more.begin(), more.end());
   if (worker_) items.push_back({nullptr, worker_->descriptor(), ZMQ_POLLIN, 0});
   return poll_until(std::move(items), stop,
-                  std::min({parent_->next_turn(), children_->next_turn(), answer_by_, at_most_, next_progress()}));
+                    std::min({parent_->next_turn(), children_->next_turn(), answer_by_, at_most_, next_progress()}));
 }
 
 void agent_process::leave() {
