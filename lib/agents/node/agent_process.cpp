@@ -13,6 +13,7 @@
 #include "errors/try.hpp"
 #include "node/node_answers.hpp"
 #include "node/visit_worker.hpp"
+#include "wire/protocol_times.hpp"
 
 namespace mpiacq {
 
