@@ -24,6 +24,8 @@ constexpr std::uint8_t terminated = 20;
 /// PMIX_PROC_STATE_ERROR and all states above it: the process did not end by itself.
 constexpr std::uint8_t ended_in_error = 50;
 constexpr int most_refusals = 5;
+/// PF_EXITING of include/linux/sched.h.
+constexpr std::uint64_t exiting = 4;
 
 /// A server of PMIx 5.0.7 that ends while it takes a question stays for ever: PMIx_server_finalize holds a lock, and
 /// waits for the thread that needs this lock for the question. What ends a job ends its server soon, and no question is
@@ -197,10 +199,17 @@ void pmix_watch::ask(news& into) {
   into.table = table_;
 }
 
+/// A rank that a tracer holds may be about to end: the tracer of `watch --crash` stops it then, and the server does not
+/// wait for it.
 bool pmix_watch::may_ask() {
-  const auto gone = std::erase_if(running_, [](process_id rank) { return state_of(rank) == run_state::gone; });
+  bool is_held = false;
+  const auto gone = std::erase_if(running_, [&](process_id rank) {
+    const auto now = stat_of(rank);
+    is_held = is_held || (now && now->run() == run_state::traced);
+    return now ? now->has_ended() || (now->flags & exiting) != 0 : now.error().code == error_code::process_gone;
+  });
   if (gone > 0) quiet_until_ = clock::now() + quiet_after_an_end;
-  return clock::now() >= quiet_until_;
+  return !is_held && clock::now() >= quiet_until_;
 }
 
 /// PRRTE 5.0rc does not end while a tool is connected, also when its job has ended.

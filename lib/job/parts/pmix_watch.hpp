@@ -41,7 +41,7 @@ class pmix_watch {
   /// Takes the first table again: some of its ranks had not been started. Errors: as `start`.
   [[nodiscard]] result<void> renew_first();
   /// Looks at events, and asks for the tables if `asks`; not within five seconds after a world, or a rank of this node,
-  /// has ended. Waits for an answer no longer than the session's limit.
+  /// has ended, and not while a tracer holds such a rank. Waits for an answer no longer than the session's limit.
   [[nodiscard]] news look(bool asks);
   /// The server starts the program once on each node of the job (`pmix::daemon_that_runs`). Errors: as
   /// `pmix_session::launch`; process_gone (the session has ended).
