@@ -127,6 +127,20 @@ TEST_CASE("a PMIx server is asked nothing for a while after the end of a rank or
   CHECK(asked->what.message.find("PMIx tells no more of this job") != std::string::npos);
 }
 
+TEST_CASE("a PMIx server is asked nothing while a tracer holds a rank, which may be about to end") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "answers_once", 2);
+  const auto subject = attached(server.pid());
+  REQUIRE(next_of<job_attached>(*subject));
+  for (const rank_hold& one : subject->hold_ranks()) CHECK(one.state == hold_state::held);
+  CHECK_FALSE(next_of<job_notice>(*subject, clock::now() + std::chrono::seconds(3)));
+  CHECK(subject->resume());
+  const auto asked = next_of<job_notice>(*subject);
+  REQUIRE(asked);
+  CHECK(asked->what.message.find("PMIx tells no more of this job") != std::string::npos);
+}
+
 TEST_CASE("the end of a PMIx job is asked for and comes") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
