@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A front end that sends only what the test tells it to, and ends without a goodbye, like a killed one.
+// A front end that sends only what the test tells it to, apart from its answer to a goodbye, and ends without a goodbye
+// of its own, like a killed one.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ inline constexpr std::chrono::milliseconds silent_at_most{2500};
 /// An agent waits for its parent's goodbye before it ends, but not longer than this after its last answer. The network
 /// may be slow, or the parent busy.
 inline constexpr std::chrono::seconds goodbye_limit{10};
-/// The same time from the agent's own goodbye on, if that is later.
+/// But it waits for at least this long after its own goodbye.
 inline constexpr std::chrono::milliseconds short_goodbye_limit{300};
 /// The time for a CURVE handshake. libzmq's threads do nothing else, but a front end may have thousands of peers.
 inline constexpr std::chrono::seconds handshake_limit{10};
