@@ -38,7 +38,7 @@ thread_registers registers_from(std::span<const std::byte> bytes, std::uint64_t 
 
 unwind_module module_from(std::span<const std::byte> choice, std::size_t table_size) {
   unwind_module m;
-  m.path = "fuzzed.so";
+  m.file = std::make_shared<const unwind_file>(unwind_file{"fuzzed.so", {}, {}});
   m.bias = m.begin = m.tables_begin = target_address{test::unwind_writer::tables_at};
   m.end = target_address{test::unwind_writer::module_end};
   m.tables_end = m.tables_begin + table_size;

@@ -108,7 +108,7 @@ class unwind_writer {
 
   static unwind_module module_of(header kind, std::size_t header_size, std::size_t size) {
     unwind_module m;
-    m.path = "made.so";
+    m.file = std::make_shared<const unwind_file>(unwind_file{"made.so", {}, {}});
     m.bias = m.begin = m.tables_begin = target_address{tables_at};
     m.end = target_address{module_end};
     m.tables_end = target_address{tables_at + size};

@@ -15,6 +15,7 @@
 
 #include "code_program.hpp"
 #include "description.hpp"
+#include "mpiacq/process/loaded_code.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -298,4 +299,33 @@ TEST_CASE("a query succeeds for a process that is gone, and for a pc without cod
   CHECK_FALSE(catalogue.problems().empty());
   CHECK(catalogue.places(*map, target_address{0}, true)->size() == 1);
   CHECK(catalogue.places(*map, target_address{UINT64_MAX}, true)->size() == 1);
+}
+
+TEST_CASE("what one process has shown of a file names the code of another process that has ended meanwhile") {
+  code_catalogue catalogue{code_search()};
+  code_program first{code_fixture("inlined")};
+  std::optional<code_map> ended;
+  std::vector<told_place> told;
+  live_memory nothing{process_id{1}};
+  // Facts are valid for a second, which can be too short on a busy machine.
+  for (int attempt = 0; !ended && attempt < 20; ++attempt) {
+    module_catalogue modules;
+    code_program second{code_fixture("inlined")};
+    const auto of_first = modules.learn(first.process.pid(), first.memory);
+    REQUIRE(of_first.has_value());
+    REQUIRE(functions_of(*all_places(catalogue, of_first->names, first).front()) == first.told.front().functions);
+    auto of_second = modules.learn(second.process.pid(), nothing);
+    if (!of_second || modules.counts().shared == 0) continue;
+    ended = of_second->names;
+    told = second.told;
+  }
+  REQUIRE(ended);
+  for (const told_place& place : told) {
+    CHECK(functions_of(*catalogue.places(*ended, place.pc, true)) == place.functions);
+  }
+  CHECK(catalogue.problems().empty());
+  CHECK(catalogue.counts().files == 1);
+  // Another catalogue has nothing of it.
+  code_catalogue other{code_search()};
+  CHECK(other.places(*ended, told.front().pc, true)->back()->function.empty());
 }

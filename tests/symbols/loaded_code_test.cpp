@@ -31,10 +31,10 @@ void check_like_the_long_way(const loaded_code& code, process_id pid, memory_rea
   const code_map names = code_map::in(*maps, pid, memory);
   for (std::size_t i = 0; i < modules->modules.size(); ++i) {
     const unwind_module &ours = code.modules.modules[i], &long_way = modules->modules[i];
-    CAPTURE(long_way.path);
-    CHECK(ours.path == long_way.path);
-    CHECK(ours.identity == long_way.identity);
-    CHECK(ours.build_id == long_way.build_id);
+    CAPTURE(long_way.file->path);
+    CHECK(ours.file->path == long_way.file->path);
+    CHECK(ours.file->identity == long_way.file->identity);
+    CHECK(ours.file->build_id == long_way.file->build_id);
     CHECK(ours.bias == long_way.bias);
     CHECK(ours.begin == long_way.begin);
     CHECK(ours.end == long_way.end);

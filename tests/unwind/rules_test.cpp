@@ -178,7 +178,7 @@ TEST_CASE("the rules of all functions of the test's own libraries agree with lib
       for (std::size_t n = 0; n < most_places; ++n, pc = pc + 1 + n / 8) {
         const process_code::place place = view.enter(pc);
         if (place.frame == nullptr) break;
-        CAPTURE(m.path, pc.value() - m.bias.value());
+        CAPTURE(m.file->path, pc.value() - m.bias.value());
         const thread_registers registers = made_up_registers(pc);
         REQUIRE((*stepper)->begin(registers, false));
         rules.begin(registers, false);

@@ -142,4 +142,18 @@ inline bool contains(const raw_stack& stack, const known_stack& known) {
   return true;
 }
 
+/// Checks the stacks of all threads of which the program has printed calls. Returns their number.
+inline std::size_t stacks_as_printed(const std::vector<raw_stack>& stacks, const stopped_process& process) {
+  std::size_t compared = 0;
+  for (const raw_stack& stack : stacks) {
+    const auto known = process.known.find(stack.thread);
+    if (known == process.known.end()) continue;
+    CAPTURE(addresses(stack), stack.why);
+    CHECK(contains(stack, known->second));
+    CHECK(stack.end == stack_end::outermost);
+    ++compared;
+  }
+  return compared;
+}
+
 }  // namespace mpiacq::test

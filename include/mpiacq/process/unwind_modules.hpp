@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,19 +18,24 @@
 
 namespace mpiacq {
 
+/// What identifies an ELF file with code. The modules of several processes can share it.
+struct unwind_file {
+  std::string path;                 ///< as the kernel gives it, without " (deleted)"; "[vdso]" for the vDSO
+  std::vector<std::byte> build_id;  ///< empty if the first page has none
+  /// Two modules with equal identities, of any processes, have the same bytes as unwind tables. Empty: never equal.
+  std::string identity;
+};
+
 /// One ELF file with code that a process has mapped. All addresses are run-time addresses.
 struct unwind_module {
-  std::string path;      ///< as the kernel gives it, without " (deleted)"; "[vdso]" for the vDSO
-  target_address bias;   ///< run-time address = link-time address + bias
-  target_address begin;  ///< the first address of its first segment
-  target_address end;    ///< the address behind its last segment
+  std::shared_ptr<const unwind_file> file;  ///< null: nothing is known of it, as in an empty `unwind_file`
+  target_address bias;                      ///< run-time address = link-time address + bias
+  target_address begin;                     ///< the first address of its first segment
+  target_address end;                       ///< the address behind its last segment
   /// Its code: from the first address of its executable segments to the address behind the last of them. Both null: it
   /// has none.
   target_address code_begin;
   target_address code_end;
-  std::vector<std::byte> build_id;  ///< empty if the first page has none
-  /// Two modules with equal identities, of any processes, have the same bytes as unwind tables. Empty: never equal.
-  std::string identity;
   /// The segment with the unwind tables. Both null: there are none.
   target_address tables_begin;
   target_address tables_end;

@@ -106,7 +106,7 @@ std::shared_ptr<const code_places> code_catalogue::state::unnamed(std::string mo
 /// Opens the mapped file, unless it is known already, under this or another name.
 std::shared_ptr<code_names> code_catalogue::state::open(const code_map_state& map, std::size_t number,
                                                         std::vector<error>& found_wrong) {
-  const elf::mapped_file& file = map.mappings.files[number];
+  const elf::mapped_file& file = *map.mappings.files[number];
   const bool is_vdso = file.inode == 0;
   elf::found_file found;
   if (is_vdso) {
@@ -148,10 +148,15 @@ std::shared_ptr<code_names> code_catalogue::state::names_of(code_map_state& map,
   }
   code_map_state::resolved& known = map.files[file];
   if (!known.tried) {
+    elf::mapped_file& mapped = *map.mappings.files[file];
+    const bool is_vdso = mapped.inode == 0;
+    if (!is_vdso) known.names = mapped.names.of(token);
     std::vector<error> found_wrong;
-    {
+    if (known.names == nullptr) {
       const std::scoped_lock guard{files_lock};
       known.names = open(map, file, found_wrong);
+      // Where this process has not led to the file, another one may.
+      if (!is_vdso && known.names != nullptr) mapped.names.keep(token, known.names);
     }
     known.tried = true;  // an exception leaves it to the next caller
     note(std::move(found_wrong));
@@ -203,7 +208,7 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
     const std::uint64_t in_file = asked.value() - mapping->begin + mapping->file_offset;
     const auto address = names ? names->link_address(in_file) : std::nullopt;
     if (!address) {
-      answers[i] = unnamed(map->mappings.files[mapping->file].path, in_file + (returns ? 1 : 0));
+      answers[i] = unnamed(map->mappings.files[mapping->file]->path, in_file + (returns ? 1 : 0));
       continue;
     }
     by_module[names].push_back({i, *address + (returns ? 1 : 0), returns});
@@ -236,7 +241,7 @@ void code_catalogue::state::expect(const query& q) {
   const target_address asked{q.pc.value() - (q.is_return_address && !q.pc.is_null() ? 1 : 0)};
   const elf::code_mapping* mapping = map.find(asked);
   if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) return;
-  if (map.mappings.files[mapping->file].inode == 0 || !elf::find_without_memory(map, mapping->file)) return;
+  if (map.mappings.files[mapping->file]->inode == 0 || !elf::find_without_memory(map, mapping->file)) return;
   static_cast<void>(describe({&q, 1}));
 }
 

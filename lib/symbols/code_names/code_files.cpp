@@ -57,7 +57,7 @@ error not_the_one(const mapped_file& file, process_id pid) {
 /// The file under the module's name as the process has it, if its headers are equal to those in memory: on some file
 /// systems (overlayfs, btrfs), stat and maps show different devices or inodes.
 std::optional<found_file> by_headers(const code_map_state& map, std::size_t number, std::vector<error>& problems) {
-  const mapped_file& file = map.mappings.files[number];
+  const mapped_file& file = *map.mappings.files[number];
   auto named = input_file::open_below(proc_path(map, "root"), file.path, file.path);
   if (!named) {
     problems.push_back(named.error().code == error_code::permission ? std::move(named).error()
@@ -82,7 +82,7 @@ std::optional<found_file> by_headers(const code_map_state& map, std::size_t numb
 }  // namespace
 
 std::optional<found_file> find_without_memory(const code_map_state& map, std::size_t number) {
-  const mapped_file& file = map.mappings.files[number];
+  const mapped_file& file = *map.mappings.files[number];
   const code_mapping& mapping = mapping_of(map, number);
   // The kernel's link needs root's rights, and always leads to the mapped file.
   const std::string link = proc_path(map, fmt::format("map_files/{:x}-{:x}", mapping.begin, mapping.end));
@@ -104,7 +104,7 @@ std::optional<found_file> find_mapped_file(const code_map_state& map, std::size_
 std::shared_ptr<image> copy_of_vdso(const code_map_state& map, std::size_t number, std::vector<error>& problems) {
   constexpr std::uint64_t max_bytes = 1U << 20;
   const code_mapping& mapping = mapping_of(map, number);
-  const std::string& name = map.mappings.files[number].path;
+  const std::string& name = map.mappings.files[number]->path;
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(mapping.end - mapping.begin, max_bytes)));
   if (auto read = read_exact(*map.memory, target_address{mapping.begin}, bytes); !read) {
     problems.push_back(std::move(read).error().on(name));

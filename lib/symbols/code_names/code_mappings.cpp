@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include <sys/sysmacros.h>
 
@@ -49,11 +50,16 @@ std::string with_line_ends(std::string_view path) {
   return plain;
 }
 
-elf::mapped_file file_of(std::string_view path, std::uint64_t device, std::uint64_t inode) {
+std::shared_ptr<elf::mapped_file> file_of(std::string_view path, std::uint64_t device, std::uint64_t inode) {
   constexpr std::string_view mark = " (deleted)";
   const bool deleted = path.ends_with(mark);
   if (deleted) path.remove_suffix(mark.size());
-  return {with_line_ends(path), deleted, device, inode};
+  auto file = std::make_shared<elf::mapped_file>();
+  file->path = with_line_ends(path);
+  file->is_deleted = deleted;
+  file->device = device;
+  file->inode = inode;
+  return file;
 }
 
 struct maps_line {
@@ -87,6 +93,17 @@ std::optional<maps_line> decode_line(std::string_view text) {
 
 }  // namespace
 
+std::shared_ptr<elf::code_names> elf::kept_names::of(const std::shared_ptr<const void>& catalogue) const {
+  const std::scoped_lock guard{lock_};
+  return catalogue_ == catalogue ? names_ : nullptr;
+}
+
+void elf::kept_names::keep(std::shared_ptr<const void> catalogue, std::shared_ptr<code_names> names) {
+  const std::scoped_lock guard{lock_};
+  catalogue_ = std::move(catalogue);
+  names_ = std::move(names);
+}
+
 elf::code_mappings elf::decode_mappings(std::string_view text) {
   code_mappings found;
   std::optional<maps_line> first;  // of the current file: the mappings of a file are consecutive
@@ -106,7 +123,7 @@ elf::code_mappings elf::decode_mappings(std::string_view text) {
         return f.device == line->device && f.inode == line->inode && (f.inode != 0 || f.path == line->path);
       };
       // The mappings of one file are neighbours, except for a second load by dlmopen.
-      if (found.files.empty() || !same(found.files.back())) {
+      if (found.files.empty() || !same(*found.files.back())) {
         found.files.push_back(file_of(line->path, line->device, line->inode));
         const bool known = first && first->device == line->device && first->inode == line->inode;
         found.first_pages.push_back(known ? first->begin : 0);
@@ -149,7 +166,7 @@ process_id code_map::process() const {
 std::string code_map::module_path(target_address address) const {
   const elf::code_mapping* mapping = state_->find(address);
   if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) return {};
-  return state_->mappings.files[mapping->file].path;
+  return state_->mappings.files[mapping->file]->path;
 }
 
 }  // namespace mpiacq

@@ -12,12 +12,29 @@
 
 namespace mpiacq::elf {
 
-/// A file with code that a process executes; also "[vdso]", which is no file.
+class code_names;
+
+/// The names that a catalogue has found for the code of a file. All threads may use it.
+class kept_names {
+ public:
+  /// Empty: this catalogue has found none.
+  [[nodiscard]] std::shared_ptr<code_names> of(const std::shared_ptr<const void>& catalogue) const;
+  void keep(std::shared_ptr<const void> catalogue, std::shared_ptr<code_names> names);
+
+ private:
+  mutable std::mutex lock_;
+  std::shared_ptr<const void> catalogue_;  ///< the last one that has found names
+  std::shared_ptr<code_names> names_;
+};
+
+/// A file with code that a process executes; also "[vdso]", which is no file. Processes that map the same file can
+/// share it.
 struct mapped_file {
   std::string path;         ///< as the kernel has it, without " (deleted)"
   bool is_deleted = false;  ///< the kernel's name ends in " (deleted)"
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  kept_names names;  ///< not of the vDSO, which each process has in its own memory
 };
 
 /// One executable mapping.
@@ -31,14 +48,12 @@ struct code_mapping {
 
 struct code_mappings {
   std::vector<code_mapping> code;  ///< by address
-  std::vector<mapped_file> files;
+  std::vector<std::shared_ptr<mapped_file>> files;
   std::vector<std::uint64_t> first_pages;  ///< for each file, the address of its first bytes; 0 if they are not mapped
 };
 
 /// The executable mappings in the text of /proc/PID/maps. Malformed lines are left out.
 [[nodiscard]] code_mappings decode_mappings(std::string_view text);
-
-class code_names;
 
 }  // namespace mpiacq::elf
 

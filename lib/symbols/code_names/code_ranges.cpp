@@ -66,7 +66,7 @@ std::vector<code_range> elf::code_ranges_in(const code_mappings& mappings) {
     if (m.begin >= end_of_programs) continue;
     code_range range{target_address{m.begin}, target_address{m.end}, m.file_offset, 0, 0, false};
     if (m.file != code_mapping::no_file) {
-      const mapped_file& file = mappings.files[m.file];
+      const mapped_file& file = *mappings.files[m.file];
       range.device = file.device;
       range.inode = file.inode;
       range.is_vdso = file.inode == 0;

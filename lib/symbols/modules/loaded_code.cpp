@@ -46,7 +46,7 @@ struct known_bytes {
   target_address begin;
   target_abi abi;
   std::optional<unwind_module> module{};  ///< empty: the file is no module
-  elf::mapped_file file;
+  std::shared_ptr<elf::mapped_file> file{};
   std::uint64_t first_page = 0;  ///< where the process maps the file's first bytes; 0 if it does not
   trusted_clock::time_point shown;
 };
@@ -87,6 +87,10 @@ std::optional<std::pair<unwind_map, elf::code_mappings>> module_catalogue::state
   std::pair<unwind_map, elf::code_mappings> made;
   auto& [modules, mappings] = made;
   modules.abi = first->abi;
+  modules.modules.reserve(ranges.size());
+  mappings.code.reserve(ranges.size());
+  mappings.files.reserve(ranges.size());
+  mappings.first_pages.reserve(ranges.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const code_range& range = ranges[i];
     const known_bytes* one = range.is_vdso ? find(bytes_of(range, first->abi), now) : all[i];
@@ -122,6 +126,7 @@ void module_catalogue::state::keep(const loaded_code& code, const elf::code_mapp
       one.file = mappings.files[m.file];
       one.first_page = mappings.first_pages[m.file];
     }
+    if (one.file == nullptr) continue;
     if (known.size() < most_known) known.insert_or_assign(bytes_of(range, code.modules.abi), std::move(one));
   }
 }

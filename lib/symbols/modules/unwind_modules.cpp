@@ -67,32 +67,33 @@ std::string place_in_identity(const unwind_module& m) {
 }
 
 /// Uses the link-time address `address` for unwind tables of `size` bytes. False: no segment contains them.
-bool place_tables(unwind_module& m, std::span<const elf::segment> segments, std::uint64_t address, std::uint64_t size) {
+bool place_tables(unwind_module& m, unwind_file& file, std::span<const elf::segment> segments, std::uint64_t address,
+                  std::uint64_t size) {
   for (const elf::segment& s : segments) {
     if (s.type != PT_LOAD || !is_in(s, address) || s.memory_size - (address - s.address) < size) continue;
     m.tables_begin = m.bias + page_down(s.address);
     m.tables_end = m.bias + s.address + s.memory_size;
     // A segment that relocation writes to has other contents at another address.
-    if ((s.flags & PF_W) != 0 && !m.identity.empty()) m.identity += place_in_identity(m);
+    if ((s.flags & PF_W) != 0 && !file.identity.empty()) file.identity += place_in_identity(m);
     return true;
   }
   return false;
 }
 
 /// Without a header, only the section headers locate the records, and only the file has section headers.
-void look_into_file(unwind_module& m, process_id process, const elf::loaded_object& mapping,
+void look_into_file(unwind_module& m, unwind_file& known, process_id process, const elf::loaded_object& mapping,
                     const elf::loaded_headers& headers) {
   const std::string root = fmt::format("/proc/{}/root", process.value());
   const std::string mapped =
       fmt::format("/proc/{}/map_files/{:x}-{:x}", process.value(), mapping.begin.value(), mapping.end.value());
-  auto file = elf::input_file::open(mapped, m.path);  // needs root's rights
-  if (!file) file = elf::input_file::open_below(root, m.path, m.path);
+  auto file = elf::input_file::open(mapped, known.path);  // needs root's rights
+  if (!file) file = elf::input_file::open_below(root, known.path, known.path);
   if (!file) return;
   auto image = elf::image::open(std::move(*file));
   if (!image || elf::compare(headers, *image) != elf::sameness::same) return;
   const auto section = image->find_section(".eh_frame");
   if (!section || !*section || ((*section)->flags & SHF_ALLOC) == 0 || (*section)->type == SHT_NOBITS) return;
-  if (!place_tables(m, headers.segments, (*section)->address, (*section)->size)) return;
+  if (!place_tables(m, known, headers.segments, (*section)->address, (*section)->size)) return;
   m.eh_frame = m.bias + (*section)->address;
   m.eh_frame_size = (*section)->size;
 }
@@ -100,23 +101,23 @@ void look_into_file(unwind_module& m, process_id process, const elf::loaded_obje
 std::optional<unwind_module> describe(process_id process, const elf::loaded_object& mapping,
                                       const elf::loaded_headers& headers) {
   unwind_module m;
-  m.path = mapping.path;
-  m.build_id = headers.build_id;
+  unwind_file file{mapping.path, headers.build_id, {}};
   if (!place(m, headers.segments, mapping.begin)) return std::nullopt;
   place_code(m, headers.segments);
-  if (!m.build_id.empty()) {
-    m.identity = build_id_text(module{m.path, m.bias, false, m.build_id});
+  if (!file.build_id.empty()) {
+    file.identity = build_id_text(module{file.path, m.bias, false, file.build_id});
   } else if (!mapping.file.empty()) {
-    m.identity = mapping.file + ' ' + m.path;
+    file.identity = mapping.file + ' ' + file.path;
   }
   const auto header = std::find_if(headers.segments.begin(), headers.segments.end(),
                                    [](const elf::segment& s) { return s.type == PT_GNU_EH_FRAME; });
   if (header == headers.segments.end()) {
-    if (!mapping.file.empty()) look_into_file(m, process, mapping, headers);
-  } else if (place_tables(m, headers.segments, header->address, header->memory_size)) {
+    if (!mapping.file.empty()) look_into_file(m, file, process, mapping, headers);
+  } else if (place_tables(m, file, headers.segments, header->address, header->memory_size)) {
     m.eh_frame_hdr = m.bias + header->address;
     m.eh_frame_hdr_size = header->memory_size;
   }
+  m.file = std::make_shared<const unwind_file>(std::move(file));
   return m;
 }
 
@@ -131,7 +132,9 @@ result<elf::loaded_headers> headers_further_on(memory_reader& memory, target_add
 }  // namespace
 
 bool elf::can_be_moved(const unwind_module& module) {
-  return !module.identity.empty() && !module.identity.ends_with(place_in_identity(module));
+  if (module.file == nullptr) return false;
+  const std::string& identity = module.file->identity;
+  return !identity.empty() && !identity.ends_with(place_in_identity(module));
 }
 
 unwind_module elf::moved(unwind_module module, std::uint64_t by) {

@@ -10,7 +10,11 @@ process_code::process_code(const architecture& machine, shared_tables& tables, s
                            memory_reader& memory)
     : machine_(machine), tables_(tables), memory_(memory) {
   modules_.reserve(modules.size());
-  for (unwind_module& m : modules) modules_.push_back({std::move(m)});
+  const auto unknown = std::make_shared<const unwind_file>();
+  for (unwind_module& m : modules) {
+    modules_.push_back({std::move(m)});
+    if (auto& file = modules_.back().facts.file; file == nullptr) file = unknown;
+  }
   std::sort(modules_.begin(), modules_.end(),
             [](const loaded_module& a, const loaded_module& b) { return a.facts.begin < b.facts.begin; });
 }

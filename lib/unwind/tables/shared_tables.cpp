@@ -9,14 +9,14 @@ unwind_tables::~unwind_tables() = default;
 namespace unwinding {
 
 std::shared_ptr<module_table> shared_tables::of(const architecture& machine, const unwind_module& m) {
-  if (m.identity.empty()) return std::make_shared<module_table>(machine, m);
+  if (m.file->identity.empty()) return std::make_shared<module_table>(machine, m);
   // The key contains the positions and the kind of code, so that two modules with one false identity do not share a
   // table, and neither table is read past its end. A missing table has no position, because its address would depend on
   // the load address of the module.
   const auto position = [&](target_address table) {
     return table.is_null() ? std::string("none") : std::to_string(table - m.tables_begin);
   };
-  const std::string key = m.identity + '/' + std::to_string(machine.word_size) + '/' +
+  const std::string key = m.file->identity + '/' + std::to_string(machine.word_size) + '/' +
                           std::to_string(m.tables_end - m.tables_begin) + '/' + position(m.eh_frame_hdr) + '/' +
                           std::to_string(m.eh_frame_hdr_size) + '/' + position(m.eh_frame) + '/' +
                           std::to_string(m.eh_frame_size);

@@ -146,7 +146,7 @@ class stack_walk {
     // A return address never points to such code.
     if (!by_call_ && (code.empty() || machine_.is_jump_stub(code))) return undo_call();
     end(stack_end::no_unwind_info,
-        in_module ? fmt::format("no unwind information for {:#x} in {}", pc_.value(), place.home->facts.path)
+        in_module ? fmt::format("no unwind information for {:#x} in {}", pc_.value(), place.home->facts.file->path)
                   : fmt::format("no unwind information for {:#x}, which is in no module", pc_.value()));
   }
 
