@@ -12,6 +12,7 @@
 #include "errors/try.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "node_ranks_state.hpp"
+#include "worker_pool.hpp"
 
 namespace mpiacq {
 
@@ -26,6 +27,20 @@ std::vector<rank_process> local_ones(const process_table& table, const rank_sele
     if (locality.is_local(entry)) ranks.push_back(rank_of(table, entry));
   }
   return ranks;
+}
+
+/// As `identify`, without exceptions.
+rank_identity identified(const rank_process& rank, bool compare) {
+  rank_identity identity;
+  const auto done = without_exceptions("looking at a process", [&]() -> result<void> {
+    identity = identify(rank, compare);
+    return {};
+  });
+  if (!done) {
+    identity.state = hold_state::failed;
+    identity.why = done.error();
+  }
+  return identity;
 }
 
 /// A process that several entries name is looked at once, as the first of them.
@@ -198,12 +213,16 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
   made->grip = std::move(grip);
   made->ranks = std::move(ranks);
   made->here.resize(made->ranks.size());
+  // A hostile table can name one process any number of times.
+  for (std::size_t i = 0; i < made->ranks.size(); ++i) made->place_of.try_emplace(made->ranks[i].pid, i);
+  on_all_processors(made->ranks.size(), [&](std::size_t i) {
+    const std::size_t first = made->place_of.find(made->ranks[i].pid)->second;
+    if (first == i) made->here[i].identity = identified(made->ranks[i], compare);
+  });
   for (std::size_t i = 0; i < made->ranks.size(); ++i) {
     rank_here& rank = made->here[i];
-    // A hostile table can name one process any number of times.
-    const auto [known, is_new] = made->place_of.try_emplace(made->ranks[i].pid, i);
-    rank.identity =
-        is_new ? identify(made->ranks[i], compare) : named_twice(made->ranks[i], made->ranks[known->second]);
+    const std::size_t first = made->place_of.at(made->ranks[i].pid);
+    if (first != i) rank.identity = named_twice(made->ranks[i], made->ranks[first]);
     rank.hold = {made->ranks[i].entry, made->ranks[i].pid, rank.identity.state, rank.identity.why};
   }
   return made;

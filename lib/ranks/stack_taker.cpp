@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "errors/try.hpp"
@@ -27,24 +26,17 @@ std::vector<target_address> program_counters_of(std::span<const thread_registers
   return all;
 }
 
-/// The number of ranks that justifies one more thread.
-constexpr std::size_t ranks_at_once = 16;
-constexpr std::size_t most_threads = 16;
-
 /// Calls `work` for each rank on several threads, because the ranks share no data. If two of them have the same
 /// process, the calling thread does all the work.
 template <class Pending, class Work>
 void for_each_apart(std::vector<Pending>& all, Work work) {
   std::set<const rank_walker*> walkers;
   for (const Pending& one : all) walkers.insert(one.walker);
-  const std::size_t pieces = (all.size() + ranks_at_once - 1) / ranks_at_once;
-  const std::size_t cores = std::min<std::size_t>(std::thread::hardware_concurrency(), most_threads);
-  const bool alone = pieces < 2 || cores < 2 || walkers.size() != all.size();
-  worker_pool piece_by_piece(pieces, alone ? 0 : cores, [&](std::size_t piece) {
-    const std::size_t end = std::min(all.size(), (piece + 1) * ranks_at_once);
-    for (std::size_t i = piece * ranks_at_once; i < end; ++i) work(all[i]);
-  });
-  while (!piece_by_piece.take_done().empty()) continue;
+  if (walkers.size() == all.size()) {
+    on_all_processors(all.size(), [&](std::size_t i) { work(all[i]); });
+  } else {
+    for (Pending& one : all) work(one);
+  }
 }
 
 }  // namespace

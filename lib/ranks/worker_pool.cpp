@@ -15,6 +15,25 @@
 
 namespace mpiacq {
 
+namespace {
+
+/// The number of items, each of some microseconds, that justifies one more thread.
+constexpr std::size_t items_at_once = 16;
+constexpr std::size_t most_threads = 16;
+
+}  // namespace
+
+void on_all_processors(std::size_t count, const std::function<void(std::size_t)>& work) {
+  const std::size_t pieces = (count + items_at_once - 1) / items_at_once;
+  const std::size_t processors = std::min<std::size_t>(std::thread::hardware_concurrency(), most_threads);
+  const bool alone = pieces < 2 || processors < 2;
+  worker_pool piece_by_piece(pieces, alone ? 0 : processors, [&](std::size_t piece) {
+    const std::size_t end = std::min(count, (piece + 1) * items_at_once);
+    for (std::size_t i = piece * items_at_once; i < end; ++i) work(i);
+  });
+  while (!piece_by_piece.take_done().empty()) continue;
+}
+
 worker_pool::worker_pool(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work)
     : count_(count), work_(std::move(work)), news_(::eventfd(count == 0 ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   const base::all_signals_blocked blocked;

@@ -46,4 +46,8 @@ class worker_pool {
   std::vector<std::thread> threads_;
 };
 
+/// Runs work(0) ... work(count - 1) on a thread for each processor, several items at a time, and waits for all. Few
+/// items are done by the calling thread. `work` must not throw.
+void on_all_processors(std::size_t count, const std::function<void(std::size_t)>& work);
+
 }  // namespace mpiacq
