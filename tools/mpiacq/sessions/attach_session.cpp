@@ -18,33 +18,17 @@ attach_session::attach_session(job& subject, const attach_command_options& optio
                                report_file& report, signal_catcher& signals)
     : job_session(subject, options, agents, report, signals), options_(options) {}
 
-int attach_session::run() {
-  const int status = follow();
-  reporter_.expect_no_report();
-  return status;
-}
-
-int attach_session::follow() {
-  for (;;) {
-    auto event = job_.next(clock::now());
-    if (!event) {
-      complain(event.error());
-      return status_tool_failed;
-    }
-    if (*event) {
-      if (const auto status = handle(**event)) return *status;
-      continue;
-    }
-    if (const auto status = take_signals()) return *status;
-    serve();
-    if (left_ && !commands_run()) return own_status();
-    if (!reported_ && clock::now() >= table_by_) return give_up("has had no process table");
-    if (!reported_ && clock::now() >= hint_at_) say_what_is_missing("have a process table");
-    if (clock::now() >= daemons_by_) {
-      if (const auto status = leave_without_daemons()) return *status;
-    }
-    wait_until(reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
+std::optional<int> attach_session::between_events() {
+  if (const auto status = take_signals()) return status;
+  serve();
+  if (left_ && !commands_run()) return own_status();
+  if (!reported_ && clock::now() >= table_by_) return give_up("has had no process table");
+  if (!reported_ && clock::now() >= hint_at_) say_what_is_missing("have a process table");
+  if (clock::now() >= daemons_by_) {
+    if (const auto status = leave_without_daemons()) return status;
   }
+  wait_until(reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
+  return std::nullopt;
 }
 
 std::optional<int> attach_session::handle(const job_event& event) {

@@ -8,17 +8,16 @@
 namespace mpiacq::tool {
 
 /// A running job, from the attach to the detach. A signal is for mpiacq: it releases the job and ends.
-class attach_session : private job_session {
+class attach_session final : private job_session {
  public:
   attach_session(job& subject, const attach_command_options& options, agents_of_job& agents, report_file& report,
                  signal_catcher& signals);
-  [[nodiscard]] int run();
+  using job_session::run;
 
  private:
-  /// Serves the job until the session is over. Returns the exit status.
-  [[nodiscard]] int follow();
-  /// Returns the exit status if the session is over.
-  [[nodiscard]] std::optional<int> handle(const job_event& event);
+  [[nodiscard]] std::optional<int> handle(const job_event& event) override;
+  [[nodiscard]] std::optional<int> between_events() override;
+  /// Returns the exit status if the session is over, as the following do.
   [[nodiscard]] std::optional<int> on_table(job_snapshot::event what, const std::optional<job_change>& change);
   [[nodiscard]] std::optional<int> leave_it();
   [[nodiscard]] std::optional<int> leave_without_daemons();

@@ -23,6 +23,21 @@ job_session::job_session(job& subject, const job_command_options& options, agent
       hint_at_(clock::now() + patience_of_a_person),
       shared_(options) {}
 
+int job_session::run() {
+  std::optional<int> status;
+  while (!status) {
+    const auto event = job_.next(clock::now());
+    if (!event) {
+      complain(event.error());
+      status = status_tool_failed;
+    } else {
+      status = *event ? handle(**event) : between_events();
+    }
+  }
+  reporter_.expect_no_report();
+  return *status;
+}
+
 void job_session::take_looks() {
   if (shared_.stacks) reporter_.take_stacks(job_, shared_, agents_);
   if (shared_.queues) reporter_.take_queues(job_, shared_, agents_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands/agents_choice.hpp"
@@ -20,10 +21,18 @@ class job_session {
   job_session(const job_session&) = delete;
   job_session& operator=(const job_session&) = delete;
 
+  /// Serves the job until the session is over. Returns the exit status.
+  [[nodiscard]] int run();
+
  protected:
   job_session(job& subject, const job_command_options& options, agents_of_job& agents, report_file& report,
               signal_catcher& signals);
   ~job_session() = default;
+
+  /// Handles one event. Returns the exit status if the session is over.
+  [[nodiscard]] virtual std::optional<int> handle(const job_event& event) = 0;
+  /// Called when no event is left: serves everything else, and waits. Returns the exit status if the session is over.
+  [[nodiscard]] virtual std::optional<int> between_events() = 0;
 
   /// Takes the stacks and queues that the options ask for; the next report contains them.
   void take_looks();

@@ -39,39 +39,23 @@ launch_session::launch_session(job& subject, const launch_options& options, agen
                                signal_catcher& signals, job_watcher* watcher)
     : job_session(subject, options, agents, report, signals), options_(options), watcher_(watcher) {}
 
-int launch_session::run() {
-  const int status = follow();
-  reporter_.expect_no_report();
-  return status;
-}
-
-int launch_session::follow() {
-  for (;;) {
-    auto event = job_.next(clock::now());
-    if (!event) {
-      complain(event.error());
-      return status_tool_failed;
-    }
-    if (*event) {
-      handle(**event);
-      continue;
-    }
-    serve();
-    if (ended_ && watcher_ != nullptr) watcher_->serve_last();
-    if (ended_ && !commands_run()) return final_status(*ended_);
-    const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
-    if (watches && watcher_->serve()) {
-      after_watch_report();
-      continue;
-    }
-    const bool waits = !spawned_ && !ended_;
-    if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
-    if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
-    const deadline look_at = watches ? watcher_->wake_at() : no_deadline;
-    wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline),
-               watches ? watcher_->descriptor() : -1);
-    take_signals();
+std::optional<int> launch_session::between_events() {
+  serve();
+  if (ended_ && watcher_ != nullptr) watcher_->serve_last();
+  if (ended_ && !commands_run()) return final_status(*ended_);
+  const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
+  if (watches && watcher_->serve()) {
+    after_watch_report();
+    return std::nullopt;
   }
+  const bool waits = !spawned_ && !ended_;
+  if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
+  if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
+  const deadline look_at = watches ? watcher_->wake_at() : no_deadline;
+  wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline),
+             watches ? watcher_->descriptor() : -1);
+  take_signals();
+  return std::nullopt;
 }
 
 void launch_session::take_signals() {
@@ -100,24 +84,28 @@ void launch_session::stop_with_the_starter() {
   std::raise(SIGSTOP);
 }
 
-void launch_session::handle(const job_event& event) {
-  if (report_further(event)) return;
+void launch_session::on_spawn(const job_spawned& spawn) {
+  take_looks();
+  gates_elsewhere gates(job_, agents_, reporter_);
+  spawned_ = true;
+  if (watcher_ != nullptr) {
+    reporter_.note_failure(job_.resume());
+    gates.open();
+    return begin_watch();
+  }
+  // Ranks that stay stopped are held before the report, which shows their state.
+  if (options_.after == then::stop) reporter_.hold_ranks(job_);
+  reporter_.report(job_snapshot::event::spawned, spawn.change);
+  const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
+  if (options_.daemons && refused) reporter_.note_failure();  // the reason has been printed
+  after_report();
+  if (options_.after != then::kill) gates.open();
+}
+
+std::optional<int> launch_session::handle(const job_event& event) {
+  if (report_further(event)) return std::nullopt;
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
-    take_looks();
-    gates_elsewhere gates(job_, agents_, reporter_);
-    spawned_ = true;
-    if (watcher_ != nullptr) {
-      reporter_.note_failure(job_.resume());
-      gates.open();
-      return begin_watch();
-    }
-    // Ranks that stay stopped are held before the report, which shows their state.
-    if (options_.after == then::stop) reporter_.hold_ranks(job_);
-    reporter_.report(job_snapshot::event::spawned, spawn->change);
-    const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
-    if (options_.daemons && refused) reporter_.note_failure();  // the reason has been printed
-    after_report();
-    if (options_.after != then::kill) gates.open();
+    on_spawn(*spawn);
   } else if (options_.daemons && std::holds_alternative<daemons_launched>(event)) {
     complain("the starter has launched the daemons");
   } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
@@ -135,6 +123,7 @@ void launch_session::handle(const job_event& event) {
     ended_ = *end;
     if (watcher_ != nullptr) watcher_->note_end(end->status);
   }
+  return std::nullopt;
 }
 
 void launch_session::after_report() {

@@ -9,19 +9,19 @@
 namespace mpiacq::tool {
 
 /// One launched job, from its start to the exit status of mpiacq.
-class launch_session : private job_session {
+class launch_session final : private job_session {
  public:
   /// `watcher`: watches the ranks after the spawn, which is then not reported; null: nothing is watched.
   launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
                  signal_catcher& signals, job_watcher* watcher = nullptr);
-  /// Returns when the starter has ended or mpiacq has given up on it.
-  [[nodiscard]] int run();
+  /// The session is over when the starter has ended or mpiacq has given up on it.
+  using job_session::run;
 
  private:
-  /// Serves the job until its starter has ended or mpiacq has given up. Returns the exit status.
-  [[nodiscard]] int follow();
+  [[nodiscard]] std::optional<int> handle(const job_event& event) override;
+  [[nodiscard]] std::optional<int> between_events() override;
   void take_signals();
-  void handle(const job_event& event);
+  void on_spawn(const job_spawned& spawn);
   void after_report();
   /// The watcher has the ranks now.
   void begin_watch();
