@@ -8,8 +8,8 @@
 #include "catch.hpp"
 #include "live_process.hpp"
 #include "mpiacq/check/check.hpp"
-#include "patience.hpp"
 #include "run_command.hpp"
+#include "watched_run.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -27,16 +27,6 @@ struct checked {
 };
 
 using way = broken_starter::way;
-
-/// Watches a job until there is nothing more to see.
-void watch(check::run& subject) {
-  while (!subject.over()) {
-    auto event = subject.next(clock::now() + patience);
-    REQUIRE(event.has_value());
-    if (!*event) continue;
-    if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);
-  }
-}
 
 checked judged(const check::observations& seen) {
   checked result;

@@ -8,8 +8,8 @@
 #include "fake_job.hpp"
 #include "live_process.hpp"
 #include "mpiacq/check/check.hpp"
-#include "patience.hpp"
 #include "run_command.hpp"
+#include "watched_run.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -177,15 +177,6 @@ struct verdicts {
   std::set<std::string> failed, passed;
   check::observations seen;
 };
-
-void watch(check::run& subject) {
-  while (!subject.over()) {
-    auto event = subject.next(clock::now() + patience);
-    REQUIRE(event.has_value());
-    if (!*event) continue;
-    if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);
-  }
-}
 
 verdicts verdicts_of(const check::run& subject) {
   verdicts all;

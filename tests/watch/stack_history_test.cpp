@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "catch.hpp"
+#include "placed_ranks.hpp"
 #include "running_starter.hpp"
 
 using namespace mpiacq;
@@ -14,32 +15,6 @@ using namespace std::chrono_literals;
 namespace {
 
 const deadline begin_of_history = deadline(1000s);
-
-/// A rank with its calls, the outermost first; "libc" is in a module of the system.
-struct placed_rank {
-  std::uint32_t rank = 0;
-  std::vector<std::string> calls;
-  std::uint32_t line = 0;
-};
-
-group_stacks sample_of(const std::vector<placed_rank>& ranks) {
-  group_stacks made;
-  for (const placed_rank& one : ranks) {
-    thread_stack stack;
-    for (auto call = one.calls.rbegin(); call != one.calls.rend(); ++call) {
-      auto place = std::make_shared<code_place>();
-      place->function = *call;
-      const bool is_foreign = call->starts_with("MPI_") || *call == "libc";
-      place->module_path = is_foreign ? "/usr/lib/libforeign.so" : "/bin/app";
-      place->file = is_foreign ? "" : "app.c";
-      place->line = is_foreign ? 0 : one.line;
-      stack.frames.push_back({{}, place, false});
-    }
-    made.tree.add(entry_index{one.rank}, stack);
-    made.taken.add(one.rank);
-  }
-  return made;
-}
 
 /// "0-1 MPI_Recv app.c:20 10s 3 since first", one for each row.
 std::vector<std::string> rows_of(const stack_history& history) {

@@ -4,8 +4,10 @@
 
 #include "catch.hpp"
 #include "look_times.hpp"
+#include "placed_ranks.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::test;
 using namespace mpiacq::watching;
 using namespace std::chrono_literals;
 
@@ -13,104 +15,78 @@ namespace {
 
 const deadline start = deadline(1000s);
 
-/// One look: each rank with its calls, the outermost first, and the line of the last function of the program.
-struct one_rank {
-  std::uint32_t rank = 0;
-  std::vector<std::string> calls;
-  std::uint32_t line = 0;
-};
-
-group_stacks look_at(const std::vector<one_rank>& ranks) {
-  group_stacks made;
-  for (const one_rank& one : ranks) {
-    thread_stack stack;
-    for (auto call = one.calls.rbegin(); call != one.calls.rend(); ++call) {
-      auto place = std::make_shared<code_place>();
-      place->function = *call;
-      const bool is_mpi = call->starts_with("MPI_");
-      place->module_path = is_mpi ? "/lib/libmpi.so" : "/bin/app";
-      place->file = is_mpi ? "" : "app.c";
-      place->line = is_mpi ? 0 : one.line;
-      stack.frames.push_back({{}, place, false});
-    }
-    made.tree.add(entry_index{one.rank}, stack);
-    made.taken.add(one.rank);
-  }
-  return made;
-}
-
 std::vector<rank_set> parts(const std::vector<std::string>& ranks) {
   std::vector<rank_set> all;
   for (const std::string& one : ranks) all.push_back(rank_set::parse(one).value());
   return all;
 }
 
-const one_rank receives{0, {"main", "exchange", "MPI_Recv", "poll"}, 20};
-const one_rank computes{1, {"main", "solve"}, 88};
-const one_rank stays{5, {"main", "MPI_Barrier"}, 30};
+const placed_rank receives{0, {"main", "exchange", "MPI_Recv", "poll"}, 20};
+const placed_rank computes{1, {"main", "solve"}, 88};
+const placed_rank stays{5, {"main", "MPI_Barrier"}, 30};
 
 }  // namespace
 
 TEST_CASE("a job stands still while each rank is in the same call from the same place") {
   stillness job(parts({"0-9"}));
   CHECK_FALSE(job.since());
-  job.add(0, look_at({receives, computes, stays}), start);
-  job.add(0, look_at({receives, computes, stays}), start + 10s);
+  job.add(0, sample_of({receives, computes, stays}), start);
+  job.add(0, sample_of({receives, computes, stays}), start + 10s);
   REQUIRE(job.since());
   CHECK(*job.since() == start);
   CHECK(job.described(start).in_calls.text() == "0,5");
   CHECK(job.described(start).outside.text() == "1");
 
   SECTION("what happens inside a call, and in a computation, is no movement") {
-    one_rank inside = receives, elsewhere = computes;
+    placed_rank inside = receives, elsewhere = computes;
     inside.calls.back() = "sched_yield";
     elsewhere.line = 90;
-    job.add(0, look_at({inside, elsewhere, stays}), start + 20s);
+    job.add(0, sample_of({inside, elsewhere, stays}), start + 20s);
     CHECK(*job.since() == start);
   }
   SECTION("another call, another place of the same call, and a call that begins or ends are movements") {
-    one_rank moved = GENERATE(values<one_rank>({{0, {"main", "exchange", "MPI_Send", "poll"}, 20},
-                                                {0, {"main", "exchange", "MPI_Recv", "poll"}, 21},
-                                                {0, {"main", "exchange"}, 20},
-                                                {1, {"main", "solve", "MPI_Recv"}, 88}}));
-    const one_rank other = moved.rank == 0 ? computes : receives;
-    job.add(0, look_at({moved, other, stays}), start + 20s);
+    placed_rank moved = GENERATE(values<placed_rank>({{0, {"main", "exchange", "MPI_Send", "poll"}, 20},
+                                                      {0, {"main", "exchange", "MPI_Recv", "poll"}, 21},
+                                                      {0, {"main", "exchange"}, 20},
+                                                      {1, {"main", "solve", "MPI_Recv"}, 88}}));
+    const placed_rank other = moved.rank == 0 ? computes : receives;
+    job.add(0, sample_of({moved, other, stays}), start + 20s);
     CHECK(*job.since() == start + 20s);
     // From now on, this is the place where the rank stands.
-    job.add(0, look_at({moved, other, stays}), start + 30s);
-    job.add(0, look_at({moved, other, stays}), start + 40s);
+    job.add(0, sample_of({moved, other, stays}), start + 30s);
+    job.add(0, sample_of({moved, other, stays}), start + 40s);
     CHECK(*job.since() == start + 20s);
   }
 }
 
 TEST_CASE("a rank that moves in one part of a job shows that the whole job moves") {
   stillness job(parts({"0", "9"}));
-  one_rank far = receives;
+  placed_rank far = receives;
   far.rank = 9;
-  job.add(0, look_at({receives}), start);
-  job.add(1, look_at({far}), start + 1s);
-  job.add(0, look_at({receives}), start + 10s);
+  job.add(0, sample_of({receives}), start);
+  job.add(1, sample_of({far}), start + 1s);
+  job.add(0, sample_of({receives}), start + 10s);
   CHECK(*job.since() == start);
   far.line = 21;
-  job.add(1, look_at({far}), start + 11s);
+  job.add(1, sample_of({far}), start + 11s);
   CHECK(*job.since() == start + 11s);
-  job.add(0, look_at({receives}), start + 20s);
-  job.add(1, look_at({far}), start + 21s);
+  job.add(0, sample_of({receives}), start + 20s);
+  job.add(1, sample_of({far}), start + 21s);
   CHECK(*job.since() == start + 11s);
   CHECK(job.described(start).in_calls.text() == "0,9");
 }
 
 TEST_CASE("a job in which every rank computes does not stand still") {
   stillness job(parts({"0-9"}));
-  job.add(0, look_at({computes}), start);
-  job.add(0, look_at({computes}), start + 1000s);
+  job.add(0, sample_of({computes}), start);
+  job.add(0, sample_of({computes}), start + 1000s);
   CHECK_FALSE(job.since());
   CHECK(job.described(start).outside.text() == "1");
 }
 
 TEST_CASE("a rank in code of an MPI library that has no name waits in a call") {
   stillness job(parts({"0-9"}));
-  group_stacks seen = look_at({computes});
+  group_stacks seen = sample_of({computes});
   thread_stack stack;
   for (const auto& [function, module] :
        {std::pair{"", "/lib/libmpich.so.12"}, {"wait_for_any", "/bin/app"}, {"main", "/bin/app"}}) {
@@ -126,10 +102,10 @@ TEST_CASE("a rank in code of an MPI library that has no name waits in a call") {
 
 TEST_CASE("a rank that ends has moved") {
   stillness job(parts({"0-9"}));
-  one_rank other = receives;
+  placed_rank other = receives;
   other.rank = 2;
-  job.add(0, look_at({receives, other}), start);
-  job.add(0, look_at({receives}), start + 10s);
+  job.add(0, sample_of({receives, other}), start);
+  job.add(0, sample_of({receives}), start + 10s);
   CHECK(*job.since() == start + 10s);
 }
 
