@@ -20,6 +20,7 @@ class job_session {
  public:
   job_session(const job_session&) = delete;
   job_session& operator=(const job_session&) = delete;
+  virtual ~job_session() = default;
 
   /// Serves the job until the session is over. Returns the exit status.
   [[nodiscard]] int run();
@@ -27,8 +28,6 @@ class job_session {
  protected:
   job_session(job& subject, const job_command_options& options, agents_of_job& agents, report_file& report,
               signal_catcher& signals);
-  ~job_session() = default;
-
   /// Handles one event. Returns the exit status if the session is over.
   [[nodiscard]] virtual std::optional<int> handle(const job_event& event) = 0;
   /// Called when no event is left: serves everything else, and waits. Returns the exit status if the session is over.
