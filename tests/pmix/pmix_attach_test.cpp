@@ -28,7 +28,7 @@ std::unique_ptr<job> attached(process_id named, job_options options = {}) {
   return std::move(*subject);
 }
 
-// Servers of the habits "ends" and "answers_once" crash with the second question.
+// A server of the habit "answers_once" crashes with the second question, one of "ends" with the second after its event.
 
 /// No question for three seconds: questions come every second.
 bool is_quiet(job& subject) {

@@ -217,14 +217,34 @@ TEST_CASE("launch by PMIx: ranks are left stopped for another tool, and the serv
 TEST_CASE("launch by PMIx: the helper goes when the job has ended, so that the server can end") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
-  const auto seen = launched(server_line(folder, folder.copy_of("usual"), "ends"));
+  job_options options;
+  options.interface = interface_kind::pmix;
+  const auto seen = launched(server_line(folder, folder.copy_of("candidate"), "ends", "7.0.0rc1"), options);
   REQUIRE(seen.has_table);
-  CHECK(children_called("pmix-host") == 1);
+  CHECK(seen.subject->interface() == interface_kind::pmix);
   CHECK(seen.subject->resume());
   CHECK(comes_true([&] {
     (void)seen.subject->next(clock::now());
     return children_called("pmix-host") == 0;
   }));
+  CHECK(seen.subject->end());
+  CHECK(end_of(*seen.subject).status_is_known);
+}
+
+TEST_CASE("launch by PMIx does not ask a server to report the end of a job that is on this node alone") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  // A server that reports the end together with its first answer to whoever wants to know.
+  const auto seen = launched(server_line(folder, folder.copy_of("usual"), "ends"));
+  REQUIRE(seen.has_table);
+  CHECK(seen.notices.empty());
+  CHECK(seen.subject->resume());
+  for (int look = 0; look < 100; ++look) {
+    const auto event = seen.subject->next(clock::now() + std::chrono::milliseconds(10));
+    REQUIRE(event);
+    CAPTURE(*event ? (*event)->index() : 99);
+    CHECK_FALSE(*event);
+  }
   CHECK(seen.subject->end());
   CHECK(end_of(*seen.subject).status_is_known);
 }

@@ -71,7 +71,9 @@ result<std::optional<pmix_launch::outcome>> pmix_launch::ask(deadline now) {
     return without_table(std::move(newer).error());
   }
   if (is_late || !lacks_some(*watch_->first().processes)) {
+    const auto heard = watch_->hear_ends_if_needed();
     job_description job = watch_->first();
+    if (!heard) job.problems.push_back(heard.error());
     for (error& one : ranks_not_held(job)) job.problems.push_back(std::move(one));
     return outcome{std::move(job), std::move(watch_)};
   }

@@ -40,6 +40,13 @@ bool is_readable(int descriptor, std::chrono::milliseconds within = {}) {
   return ::poll(&one, 1, static_cast<int>(within.count())) > 0;
 }
 
+bool is_on_several_nodes(const job_description& job) {
+  for (const entry_index one : job.processes->entries()) {
+    if (!job.is_local(one)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 pmix_watch::pmix_watch(pmix_place place, pmix::pmix_session session)
@@ -49,6 +56,7 @@ result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place, const pm
   auto session = TRY(pmix::pmix_session::begin_start(place.server, limits));
   session.connect();
   auto made = TRY(begin_start(std::move(place), std::move(session)));
+  made->hears_ends_ = false;
   TRY(made->finish_start());
   return made;
 }
@@ -64,6 +72,13 @@ result<std::unique_ptr<pmix_watch>> pmix_watch::begin_start(pmix_place place, pm
 
 result<void> pmix_watch::finish_start() {
   TRY(session_->finish_start({}));
+  auto all = TRY(session_->ask_and_follow({}, hears_ends_));
+  return take_first(std::move(all));
+}
+
+result<void> pmix_watch::hear_ends_if_needed() {
+  if (hears_ends_ || (!is_on_several_nodes(first_) && !pmix::known_harm_of(place_.server))) return {};
+  hears_ends_ = true;
   auto all = TRY(session_->ask_and_follow({}));
   return take_first(std::move(all));
 }

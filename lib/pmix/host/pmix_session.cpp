@@ -70,7 +70,7 @@ void pmix_session::connect() {
 
 void pmix_session::connect_and_ask(bool follows) {
   connect();
-  has_asked_ = sent(base::encode(request{ask_job{follows}}));
+  has_asked_ = sent(base::encode(request{ask_job{follows, follows}}));
 }
 
 result<void> pmix_session::finish_start(const time_limit& until) {
@@ -131,8 +131,8 @@ result<pmix_answer> pmix_session::ask(const time_limit& until) {
   return tables({}, until);
 }
 
-result<pmix_answer> pmix_session::ask_and_follow(const time_limit& until) {
-  return tables({true}, until);
+result<pmix_answer> pmix_session::ask_and_follow(const time_limit& until, bool with_ends) {
+  return tables({true, with_ends}, until);
 }
 
 result<pmix_answer> pmix_session::tables(ask_job how, const time_limit& until) {

@@ -89,8 +89,9 @@ class pmix_session {
 
   /// The namespaces and tables. Errors: as `start`.
   [[nodiscard]] result<pmix_answer> ask(const time_limit& until);
-  /// As `ask`, and from then on events come: none is missing between the answer and the first event. Once.
-  [[nodiscard]] result<pmix_answer> ask_and_follow(const time_limit& until);
+  /// As `ask`, and from then on events come: none is missing between the answer and the first event. `with_ends`: the
+  /// ends of namespaces, too, and not only that of the connection.
+  [[nodiscard]] result<pmix_answer> ask_and_follow(const time_limit& until, bool with_ends = true);
   /// Ranks of the namespace that wait in PMIx_Init go on.
   [[nodiscard]] result<void> release(const std::string& nspace, const time_limit& until);
   /// The server starts `command` (a path and arguments) once on each node that has a rank of the namespace. It takes

@@ -137,10 +137,11 @@ void on_registered(abi::status status, std::size_t /*id*/, void* data) {
 
 /// For the events that the tool reads. Others would have no effect: it asks for the tables again and again. Returns a
 /// failure, or a number that is not negative.
-abi::status register_for_events(const pmix_library& library) {
+abi::status register_for_events(const pmix_library& library, bool with_ends) {
   static std::array codes{abi::lost_connection, abi::job_end};
+  const std::size_t count = with_ends ? codes.size() : 1;
   const auto slot = std::make_shared<status_slot>();
-  (void)library.register_event_handler(codes.data(), codes.size(), nullptr, 0, on_event, on_registered,
+  (void)library.register_event_handler(codes.data(), count, nullptr, 0, on_event, on_registered,
                                        new status_slot::pointer(slot));
   return slot->wait();
 }
@@ -255,10 +256,10 @@ result<void> pmix_client::tell_tables() {
   return {};
 }
 
-result<void> pmix_client::tell_job(bool follows) {
-  if (follows) {
+result<void> pmix_client::tell_job(const ask_job& how) {
+  if (how.follows) {
     told_of_events = &tool_;
-    if (const abi::status done = register_for_events(library_); done < 0) {
+    if (const abi::status done = register_for_events(library_, how.with_ends); done < 0) {
       return fail(refused("PMIx gives no events", done));
     }
   }

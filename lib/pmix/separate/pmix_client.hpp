@@ -31,8 +31,8 @@ class pmix_client {
   /// Error: unsupported (the server's version is another one than the library's: nothing is sent to it); system (the
   /// library refuses, with its reason).
   [[nodiscard]] result<connected> connect(const begin_message& begin);
-  /// Tells the namespaces with their rows. `follows`: the events from now on, too.
-  [[nodiscard]] result<void> tell_job(bool follows);
+  /// Tells the namespaces with their rows, and the events from now on if they are asked for.
+  [[nodiscard]] result<void> tell_job(const ask_job& how);
   [[nodiscard]] result<void> release(const std::string& nspace);
   /// Returns when the server has started the daemons, with their namespace in `nspace`.
   [[nodiscard]] result<void> launch(const launch_daemons& what, std::string& nspace);

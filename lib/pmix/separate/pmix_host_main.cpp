@@ -59,7 +59,7 @@ bool serve(pmix_client& client, tool_socket& tool, const request& what) {
   answered answer;
   const bool is_last = std::holds_alternative<disconnect>(what);
   std::visit(base::overloaded{[&](const connect_now&) { done = already_connected(); },
-                              [&](const ask_job& how) { done = client.tell_job(how.follows); },
+                              [&](const ask_job& how) { done = client.tell_job(how); },
                               [&](const release_ranks& these) { done = client.release(these.nspace); },
                               [&](const launch_daemons& these) { done = client.launch(these, answer.nspace); },
                               [&](const disconnect&) { client.disconnect(); }},

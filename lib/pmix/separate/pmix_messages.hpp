@@ -49,7 +49,8 @@ struct begin_message {
 struct connect_now {};
 /// For the namespaces and tables of the server.
 struct ask_job {
-  bool follows = false;  ///< from now on, the helper also reports events
+  bool follows = false;    ///< from now on, the helper also reports events
+  bool with_ends = false;  ///< among them the ends of namespaces
 };
 /// Ranks of this namespace that wait in PMIx_Init go on.
 struct release_ranks {
@@ -125,7 +126,7 @@ inline constexpr auto members<pmix::begin_message> =
 template <>
 inline constexpr auto members<pmix::connect_now> = std::tuple{};
 template <>
-inline constexpr auto members<pmix::ask_job> = std::tuple{&pmix::ask_job::follows};
+inline constexpr auto members<pmix::ask_job> = std::tuple{&pmix::ask_job::follows, &pmix::ask_job::with_ends};
 template <>
 inline constexpr auto members<pmix::release_ranks> = std::tuple{&pmix::release_ranks::nspace};
 template <>
