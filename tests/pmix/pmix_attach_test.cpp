@@ -28,7 +28,8 @@ std::unique_ptr<job> attached(process_id named, job_options options = {}) {
   return std::move(*subject);
 }
 
-// A server of the habit "answers_once" crashes with the second question, one of "ends" with the second after its event.
+// A server of the habit "answers_once" crashes with its second question. A server of the habit "ends" reports the end,
+// answers the question that comes with the wish for events, and crashes with the next one.
 
 /// No question for three seconds: questions come every second.
 bool is_quiet(job& subject) {

@@ -234,7 +234,7 @@ TEST_CASE("launch by PMIx: the helper goes when the job has ended, so that the s
 TEST_CASE("launch by PMIx does not ask a server to report the end of a job that is on this node alone") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
-  // A server that reports the end together with its first answer to whoever wants to know.
+  // This server reports the end of its job, together with its first answer, to each tool that asks for that event.
   const auto seen = launched(server_line(folder, folder.copy_of("usual"), "ends"));
   REQUIRE(seen.has_table);
   CHECK(seen.notices.empty());

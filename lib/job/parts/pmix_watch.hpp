@@ -28,8 +28,8 @@ class pmix_watch {
     bool has_ended = false;  ///< the starter has ended
   };
 
-  /// Connects and takes the first table, of a job that was launched: its starter ends with it. The ends of worlds are
-  /// no events (`hear_ends_if_needed`). Errors: as `describe_pmix_job`.
+  /// Connects to the server of a launched job, and takes the first table. Events do not report the ends of worlds
+  /// before `hear_ends_if_needed`. Errors: as `describe_pmix_job`.
   [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place,
                                                                  const pmix::session_limits& limits = {});
   /// A watch by a session that connects while the caller does something else. `finish_start` comes next. Errors of
@@ -41,9 +41,10 @@ class pmix_watch {
   [[nodiscard]] const job_description& first() const { return first_; }
   /// Takes the first table again: some of its ranks had not been started. Errors: as `start`.
   [[nodiscard]] result<void> renew_first();
-  /// Events report the ends of worlds, too, if a world can end while all ranks of this node run, or if the server waits
-  /// for the tool at its end. In all other cases they are left out: a server that ends while it sends one (PMIx 5.0.7)
-  /// prints a warning of libevent into the output of its job. Takes the first table again. Errors: as `start`.
+  /// From now on events report the ends of worlds, if the job has ranks on other nodes, or if its server does not end
+  /// while a tool is connected (`pmix::known_harm_of`). Other jobs do without these events: a server that ends while it
+  /// sends one (PMIx 5.0.7) can print a warning of libevent into the output of its job. If they are needed, the server
+  /// is asked for the first table again. Errors: as `start`.
   [[nodiscard]] result<void> hear_ends_if_needed();
   /// Looks at events, and asks for the tables if `asks`; not within five seconds after a world, or a rank of this node,
   /// has ended, and not while a tracer holds such a rank. Waits for an answer no longer than the session's limit.
