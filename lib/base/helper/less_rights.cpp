@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "helper/less_rights.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -8,6 +9,7 @@
 #include <linux/capability.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +42,15 @@ void drop_capabilities() {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
   ::syscall(SYS_capset, &head, none.data());
+}
+
+void limit_resource(int resource, std::uint64_t most) {
+  const auto what = static_cast<decltype(RLIMIT_AS)>(resource);
+  rlimit now{};
+  ::getrlimit(what, &now);
+  const rlim_t value = std::min<rlim_t>(now.rlim_max, most);
+  const rlimit wanted{value, value};
+  ::setrlimit(what, &wanted);
 }
 
 }  // namespace mpiacq::base

@@ -191,27 +191,20 @@ std::uint64_t address_space_in_use() {
 
 constexpr std::uint64_t own_address_space = 512U << 20U;  // pages of the target, what a library maps, stacks
 
-void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
-  rlimit now{};
-  ::getrlimit(what, &now);
-  const rlim_t value = std::min<rlim_t>(now.rlim_max, most);
-  const rlimit wanted{value, value};
-  ::setrlimit(what, &wanted);
-}
-
 void set_limits(const queue_limits& limits) {
   const std::uint64_t used = address_space_in_use() + own_address_space;
-  limit(RLIMIT_AS, limits.allocated_bytes < UINT64_MAX - used ? used + limits.allocated_bytes : UINT64_MAX);
-  limit(RLIMIT_STACK, 16U << 20U);  // an endless recursion ends soon even if the shell has no limit
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_NPROC, 0);
-  limit(RLIMIT_MEMLOCK, 0);
-  limit(RLIMIT_MSGQUEUE, 0);
-  limit(RLIMIT_NOFILE, 32);  // the loader opens a library and its dependencies one after the other
+  base::limit_resource(RLIMIT_AS,
+                       limits.allocated_bytes < UINT64_MAX - used ? used + limits.allocated_bytes : UINT64_MAX);
+  base::limit_resource(RLIMIT_STACK, 16U << 20U);  // an endless recursion ends soon even if the shell has no limit
+  base::limit_resource(RLIMIT_CORE, 0);
+  base::limit_resource(RLIMIT_FSIZE, 0);
+  base::limit_resource(RLIMIT_NPROC, 0);
+  base::limit_resource(RLIMIT_MEMLOCK, 0);
+  base::limit_resource(RLIMIT_MSGQUEUE, 0);
+  base::limit_resource(RLIMIT_NOFILE, 32);  // the loader opens a library and its dependencies one after the other
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(limits.process_time).count();
   // The tool's clock ends the process sooner. This limit is for the case that the tool itself was stopped.
-  limit(RLIMIT_CPU, static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) + 1);
+  base::limit_resource(RLIMIT_CPU, static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) + 1);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "separate/pmix_confinement.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -50,21 +49,13 @@ constexpr std::uint64_t longest_file = 64U << 20U;
 constexpr std::uint64_t most_memory = 8ULL << 30U;  // a table of millions of processes, threads, hwloc's topology
 constexpr std::uint64_t most_descriptors = 256;
 
-void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
-  rlimit now{};
-  ::getrlimit(what, &now);
-  const rlim_t value = std::min<rlim_t>(now.rlim_max, most);
-  const rlimit wanted{value, value};
-  ::setrlimit(what, &wanted);
-}
-
 }  // namespace
 
 void confine_pmix() {
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, longest_file);
-  limit(RLIMIT_AS, most_memory);
-  limit(RLIMIT_NOFILE, most_descriptors);
+  base::limit_resource(RLIMIT_CORE, 0);
+  base::limit_resource(RLIMIT_FSIZE, longest_file);
+  base::limit_resource(RLIMIT_AS, most_memory);
+  base::limit_resource(RLIMIT_NOFILE, most_descriptors);
   base::drop_capabilities();
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
