@@ -7,6 +7,7 @@
 
 #include "mpiacq/base/host_names.hpp"
 #include "node_list.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -69,7 +70,7 @@ std::optional<std::string> host_in_ssh_command(std::string_view command_line) {
   bool is_value = false, is_over = false;
   std::optional<std::string> found;
   (void)any_of_strings(command_line, [&](std::string_view word) {
-    if (words++ == 0) return word.substr(word.rfind('/') + 1) != "ssh";
+    if (words++ == 0) return base::file_name_of(word) != "ssh";
     if (is_value) {
       is_value = false;
     } else if (word == "--" && !is_over) {

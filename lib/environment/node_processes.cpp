@@ -16,6 +16,7 @@
 #include "descriptors/unique_fd.hpp"
 #include "helper/all_signals_blocked.hpp"
 #include "launcher_variables.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -23,10 +24,6 @@ namespace {
 
 /// A number has fewer digits. What is longer is no rank, and is kept only for the sentence that says so.
 constexpr std::size_t most_of_rank_text = 64;
-
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 bool is_interpreter(std::string_view program) {
   constexpr std::array<std::string_view, 6> interpreters = {"python", "sh", "bash", "dash", "perl", "pypy"};
@@ -49,7 +46,7 @@ launcher_program program_in_words(std::string_view command_line) {
       return true;
     }
     is_module = word == "-m";
-    if (!word.starts_with('-')) found = launcher_program_called(base_name(word));
+    if (!word.starts_with('-')) found = launcher_program_called(base::file_name_of(word));
     return words > most_words || (!word.starts_with('-') && !is_module);
   });
   return found;
@@ -177,7 +174,7 @@ launcher_program launcher_program_of(const process_facts& process) {
     const bool is_refused = executable.error().code == error_code::permission;
     return is_refused ? launcher_program_called(process.stat().name) : launcher_program{};
   }
-  const std::string_view name = base_name(*executable);
+  const std::string_view name = base::file_name_of(*executable);
   if (!is_interpreter(name)) return launcher_program_called(name);
   const auto& words = process.command_line();
   return words ? program_in_words(*words) : launcher_program{};

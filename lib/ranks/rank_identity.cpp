@@ -10,14 +10,11 @@
 #include "launcher_variables.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "proc/process_facts.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
 namespace {
-
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 rank_identity not_it(hold_state state, error why) {
   rank_identity identity;
@@ -68,9 +65,11 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
   }
   // A relative name proves little: the launcher found it in a PATH that is unknown here.
   const bool comparable = rank.executable.starts_with('/') && !evidence.executable.empty() && evidence.environment;
-  if (!comparable || base_name(evidence.executable) == base_name(rank.executable)) return std::nullopt;
-  const bool is_argument = any_of_strings(
-      evidence.command_line, [&](std::string_view word) { return base_name(word) == base_name(rank.executable); });
+  if (!comparable || base::file_name_of(evidence.executable) == base::file_name_of(rank.executable))
+    return std::nullopt;
+  const bool is_argument = any_of_strings(evidence.command_line, [&](std::string_view word) {
+    return base::file_name_of(word) == base::file_name_of(rank.executable);
+  });
   if (is_argument) return std::nullopt;
   return fmt::format("it runs {} and not {}, and no variable of a launcher says that it is a rank", evidence.executable,
                      rank.executable);

@@ -17,6 +17,7 @@
 #include "mpiacq/queues/mpi_call.hpp"
 #include "proc/proc_text.hpp"
 #include "proc/process_folder.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -50,8 +51,7 @@ std::uint64_t mixed_registers(std::uint64_t number, const thread_registers& regi
 bool is_helper(const code_place& place) {
   constexpr std::array<std::string_view, 9> names = {"libc.so",    "libc-",    "libm.so",  "libm-", "libmvec",
                                                      "libpthread", "librt.so", "ld-linux", "[vdso]"};
-  const std::string_view path = place.module_path;
-  const std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::string_view file = base::file_name_of(place.module_path);
   return std::any_of(names.begin(), names.end(), [&](std::string_view one) { return file.starts_with(one); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "launcher_variables.hpp"
 #include "proc/process_state.hpp"
+#include "text/file_name.hpp"
 #include "watch/look_at_starter.hpp"
 #include "watch/waiting_process.hpp"
 
@@ -24,10 +25,6 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 std::optional<bool> names_executable_of(const process_facts& process, process_id starter, std::string_view name) {
@@ -36,7 +33,7 @@ std::optional<bool> names_executable_of(const process_facts& process, process_id
   struct stat running {};
   if (runs.empty() || ::stat(fmt::format("/proc/{}/exe", pid.value()).c_str(), &running) != 0) return std::nullopt;
   // A name without a folder was searched in a PATH that may differ from this process's.
-  if (name.find('/') == std::string_view::npos) return last_part(runs) == name;
+  if (name.find('/') == std::string_view::npos) return base::file_name_of(runs) == name;
   const std::string path(name);
   const std::array<std::string, 3> places =
       path.starts_with('/') ? std::array<std::string, 3>{path, fmt::format("/proc/{}/root{}", pid.value(), path), ""}
@@ -50,7 +47,7 @@ std::optional<bool> names_executable_of(const process_facts& process, process_id
     if (same_file(named, running) || file_text(place, 2).starts_with("#!")) return true;
   }
   // A file that does not exist may have been replaced or removed since.
-  return found_one ? std::optional(false) : std::optional(last_part(runs) == last_part(path));
+  return found_one ? std::optional(false) : std::optional(base::file_name_of(runs) == base::file_name_of(path));
 }
 
 rank_watch::rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search,

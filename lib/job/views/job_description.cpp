@@ -3,6 +3,7 @@
 
 #include "control/job_state.hpp"
 #include "known_launchers.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -29,7 +30,7 @@ std::string_view name(launcher_kind kind) {
 }
 
 launcher_kind launcher_of(std::string_view executable) {
-  const launcher_program program = launcher_program_called(executable.substr(executable.rfind('/') + 1));
+  const launcher_program program = launcher_program_called(base::file_name_of(executable));
   return program.is_starter ? program.launcher->kind : launcher_kind::unknown;
 }
 

@@ -5,6 +5,7 @@
 
 #include "calls/mpi_parameters.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -115,7 +116,7 @@ std::string call_text(const rank_activity& doing) {
 
 std::string site_text(const call_site& site) {
   if (!site.file.empty() && site.line != 0) {
-    return fmt::format(" at {}:{}", site.file.substr(site.file.find_last_of('/') + 1), site.line);
+    return fmt::format(" at {}:{}", base::file_name_of(site.file), site.line);
   }
   return site.function.empty() ? std::string() : ", called by " + site.function;
 }

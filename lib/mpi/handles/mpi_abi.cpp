@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "text/file_name.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -14,10 +16,6 @@ constexpr std::array constants = {
     mpi_constants{-1, -2, -3, -4, 301, 302},
 };
 
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // the whole path if it has no '/'
-}
-
 }  // namespace
 
 const mpi_constants* constants_of(mpi_abi abi) {
@@ -26,11 +24,11 @@ const mpi_constants* constants_of(mpi_abi abi) {
 }
 
 bool is_mpi_library(std::string_view path) {
-  return file_name(path).starts_with("libmpi");
+  return base::file_name_of(path).starts_with("libmpi");
 }
 
 mpi_abi abi_of_library(std::string_view path, const symbol_question& defines) {
-  if (file_name(path).starts_with("libmpi_abi.")) return mpi_abi::standard;
+  if (base::file_name_of(path).starts_with("libmpi_abi.")) return mpi_abi::standard;
   if (!defines) return mpi_abi::unknown;
   if (defines("ompi_mpi_comm_world")) return mpi_abi::openmpi;
   // A variable for MPICH's mpi.h, a macro for the others.

@@ -2,14 +2,11 @@
 #include "core/core_places.hpp"
 
 #include "elf/input_file.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::elf {
 
 namespace {
-
-std::string last_part(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 bool is_there(const file_place& place) {
   return input_file::open_below(place.root, place.path).has_value();
@@ -39,7 +36,7 @@ std::vector<file_place> core_places::library_places(const std::string& name) con
     };
     for (const std::string& n : names) {
       add(n);
-      add(last_part(n));
+      add(std::string(base::file_name_of(n)));
     }
   }
   // A relative name is relative to the process's working folder, which no core contains.

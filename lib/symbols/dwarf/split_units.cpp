@@ -7,6 +7,7 @@
 #include "debug_files/debug_files.hpp"
 #include "dwarf/dwarf_data.hpp"
 #include "errors/try.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -92,7 +93,7 @@ result<split_unit_files::found_unit> split_unit_files::find(const skeleton_unit&
     if (found) return std::move(*found);
   }
   const std::string& name = skeleton.file;
-  const std::string last_part = name.substr(name.rfind('/') + 1);
+  const std::string last_part{base::file_name_of(name)};
   std::vector<std::string> paths;
   if (name.starts_with('/'))
     paths.push_back(name);

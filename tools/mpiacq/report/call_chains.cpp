@@ -7,16 +7,13 @@
 #include <fmt/format.h>
 
 #include "report/text/text_parts.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
 constexpr std::size_t longest_ranks_text = 32;
-
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 /// Whether all stacks through `above` continue into `only`, its one child.
 bool goes_on(const call_tree& tree, call_tree::node_number above, call_tree::node_number only) {
@@ -82,7 +79,7 @@ std::string frame_name(const call_tree::node& node) {
   const code_place& place = *node.place;
   if (!place.function.empty()) return printable(place.function);
   if (place.module_path.empty()) return fmt::format("{:#x}", place.offset.value());
-  return fmt::format("{}+{:#x}", printable(file_name(place.module_path)), place.offset.value());
+  return fmt::format("{}+{:#x}", printable(base::file_name_of(place.module_path)), place.offset.value());
 }
 
 std::string frame_text(const call_tree::node& node) {
@@ -91,10 +88,10 @@ std::string frame_text(const call_tree::node& node) {
   if (!node.place || node.place->function.empty()) return text;
   const code_place& place = *node.place;
   if (!place.file.empty()) {
-    text += fmt::format(" at {}", printable(file_name(place.file)));
+    text += fmt::format(" at {}", printable(base::file_name_of(place.file)));
     if (place.line != 0) text += fmt::format(":{}", place.line);
   } else if (!place.module_path.empty()) {
-    text += fmt::format(" in {}", printable(file_name(place.module_path)));
+    text += fmt::format(" in {}", printable(base::file_name_of(place.module_path)));
   }
   if (node.inlined) text += " (inlined)";
   return text;

@@ -12,6 +12,7 @@
 #include "report/html/wait_groups.hpp"
 #include "report/queues_parts.hpp"
 #include "report/text/text_parts.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::tool {
 
@@ -48,7 +49,7 @@ frame_kind kind_of(const call_tree::node& node) {
 
 /// The file without its folder, and the line; or the module.
 std::string short_place(const code_place& place) {
-  const auto last_part = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
+  const auto last_part = [](const std::string& path) { return std::string(base::file_name_of(path)); };
   if (!place.file.empty()) {
     return last_part(place.file) + (place.line == 0 ? std::string() : ":" + std::to_string(place.line));
   }

@@ -8,20 +8,17 @@
 #include "report/history_report.hpp"
 #include "report/queues_parts.hpp"
 #include "report/text/text_parts.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
-std::string file_of_place(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 /// A rank that computes is at no line in particular.
 std::string place_of_stay(const rank_call& where) {
   if (where.kind != mpi_call_kind::none) return doing_text(where);
   if (where.at.function.empty()) return "in no MPI call";
-  const std::string file = where.at.file.empty() ? "" : fmt::format(" ({})", file_of_place(where.at.file));
+  const std::string file = where.at.file.empty() ? "" : fmt::format(" ({})", base::file_name_of(where.at.file));
   return printable(fmt::format("in no MPI call, in {}{}", where.at.function, file));
 }
 
