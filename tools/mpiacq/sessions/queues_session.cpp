@@ -10,6 +10,7 @@
 #include "commands/progress_line.hpp"
 #include "errors/try.hpp"
 #include "report/failure_names.hpp"
+#include "sessions/snapshot_of_job.hpp"
 
 namespace mpiacq::tool {
 
@@ -34,17 +35,11 @@ queues_session::queues_session(std::shared_ptr<rank_group> ranks, const job_desc
   how_.host.trust_library = request.trust_library;
   how_.types.file = request.types;
   how_.types.make_missing = request.types.empty();
-  const process_table& table = *job.processes;
-  snapshot_.starter = job.starter;
-  snapshot_.origin = {job.source, job.launcher};
+  describe_job_in(snapshot_, job, selection);
   snapshot_.library_chosen = !request.library.empty();
   snapshot_.library_trusted = request.trust_library;
   snapshot_.types_file = request.types;
-  snapshot_.names = table.names();
-  snapshot_.hosts = rank_hosts(table, selection);
-  snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
-  rank_set looked_at;
-  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.entry);
+  const rank_set looked_at = entries_of(*ranks_);
   for (const entry_index entry : job.selected(selection)) {
     if (!looked_at.contains(entry)) snapshot_.remote.add(entry);
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sessions/snapshot_of_job.hpp"
+
 namespace mpiacq::tool {
 
 namespace {
@@ -18,14 +20,9 @@ stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_desc
   const process_table& table = *job.processes;
   how_.threads = all_threads ? which_threads::all : which_threads::first;
   how_.arguments = arguments;
-  snapshot_.starter = job.starter;
-  snapshot_.origin = {job.source, job.launcher};
+  describe_job_in(snapshot_, job, selection);
   snapshot_.samples = 0;
-  snapshot_.names = table.names();
-  snapshot_.hosts = rank_hosts(table, selection);
-  snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
-  rank_set looked_at;
-  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.entry);
+  const rank_set looked_at = entries_of(*ranks_);
   for (const entry_index entry : job.selected(selection)) {
     snapshot_.ranks.push_back(
         {entry, table.pid(entry), std::string(table.host_name(entry).value_or("")), looked_at.contains(entry), 0, {}});
