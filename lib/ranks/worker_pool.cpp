@@ -36,6 +36,7 @@ void on_all_processors(std::size_t count, const std::function<void(std::size_t)>
 
 worker_pool::worker_pool(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work)
     : count_(count), work_(std::move(work)), news_(::eventfd(count == 0 ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  done_.reserve(count);
   const base::all_signals_blocked blocked;
   while (threads_.size() < std::min(threads, count)) {
     try {
@@ -86,12 +87,13 @@ void worker_pool::begin_no_more() {
 std::vector<std::size_t> worker_pool::take_done() {
   if (threads_.empty()) run();
   std::unique_lock guard(lock_);
-  more_.wait(guard, [this] { return !done_.empty() || told_ == count_; });
-  told_ += done_.size();
+  more_.wait(guard, [this] { return done_.size() > told_ || told_ == count_; });
+  std::vector<std::size_t> finished(done_.begin() + static_cast<std::ptrdiff_t>(told_), done_.end());
+  told_ = done_.size();
   // The descriptor stays readable when all items have been returned, so that a waiting caller learns it.
   std::uint64_t news = 0;
   if (told_ != count_) (void)!::read(news_.get(), &news, sizeof news);
-  return std::exchange(done_, {});
+  return finished;
 }
 
 }  // namespace mpiacq

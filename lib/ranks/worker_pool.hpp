@@ -40,9 +40,9 @@ class worker_pool {
   std::mutex lock_;
   std::condition_variable more_;
   std::size_t next_ = 0;
-  std::size_t told_ = 0;
-  std::vector<std::size_t> done_;
-  base::unique_fd news_;  ///< readable while `done_` is not empty, or when all items have been returned
+  std::size_t told_ = 0;           ///< the number of items of `done_` that `take_done` has returned
+  std::vector<std::size_t> done_;  ///< the finished items; has room for all, because a thread must not lack memory
+  base::unique_fd news_;           ///< readable while `take_done` has items, or when all have been returned
   std::vector<std::thread> threads_;
 };
 
