@@ -10,6 +10,7 @@
 #include "hostile_peer.hpp"
 #include "live_process.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
+#include "open_descriptors.hpp"
 #include "private_munge.hpp"
 #include "run_command.hpp"
 
@@ -41,12 +42,6 @@ class descriptor_limit {
  private:
   rlimit before_{};
 };
-
-std::size_t count_open() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
-}
 
 /// A value of /proc/self/status, in bytes.
 std::size_t memory(const std::string& which) {
@@ -97,8 +92,8 @@ TEST_CASE("agents' port: 3,000 connections without a handshake leave the descrip
   const hostile_peer hostile(both.upper->address().endpoints.at(0), {many, speak ? "\xff" : "", 0});
   REQUIRE(hostile.has_attacked());
   REQUIRE(hostile.connected() == many);
-  settle([] { return count_open(); });
-  CHECK(count_open() < 512);
+  settle([] { return open_descriptors(); });
+  CHECK(open_descriptors() < 512);
   const std::vector<process_id> here{process_id{rank.pid()}};
   auto ranks = rank_group::of_processes(here).value();
   const auto stacks = ranks.stacks();

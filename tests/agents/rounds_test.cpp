@@ -2,12 +2,12 @@
 // Looks during each of which an inner agent is killed: every look ends, and no process or descriptor is left.
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <random>
 #include <sstream>
 #include <thread>
 
 #include "fake_nodes.hpp"
+#include "open_descriptors.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -19,11 +19,6 @@ constexpr std::size_t tree_count = 2;
 /// Agents 1 to 5 have two children each: these are the first five that start.
 constexpr std::size_t node_count = 12, inner_count = 5;
 constexpr std::uint32_t fan_out = 2;
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 std::vector<pid_t> children_of(pid_t process) {
   std::vector<pid_t> all;

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "open_descriptors.hpp"
 
 using namespace mpiacq;
+using mpiacq::test::open_descriptors;
 
 namespace {
 
@@ -35,11 +37,6 @@ class made_up_processes {
  private:
   std::string root_;
 };
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
+#include "open_descriptors.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 
@@ -19,11 +19,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 std::unique_ptr<job> attached_to(process_id pid, job_options options = {}) {
   options.debug_files.debuginfod = false;

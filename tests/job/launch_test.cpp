@@ -2,7 +2,6 @@
 // The library as a debugger links it: a job's events in order, with both kinds of breakpoints, and two jobs at a time.
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "breakpoint_registers.hpp"
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
+#include "open_descriptors.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 
@@ -65,11 +65,6 @@ std::vector<std::string> kinds() {
   all.insert(all.end(), {"starter_musl", "starter_musl_static_pie"});
 #endif
   return all;
-}
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 /// starter_pie with pipes of its own for standard input and output, which waits for a byte before each step.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "mpiacq/queues/queue_memory.hpp"
+#include "open_descriptors.hpp"
 #include "rank_process.hpp"
 #include "run_command.hpp"
 
@@ -18,11 +19,6 @@ namespace {
 
 const std::vector<std::string> three_queues{"receive:world:1:7:64", "receive:world:any:any:8", "send:world:2:9:32",
                                             "unexpected:world:3:5:16"};
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 bool has_children() {
   siginfo_t what{};

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "open_descriptors.hpp"
 #include "patience.hpp"
 #include "pmix_fixture.hpp"
 
@@ -24,12 +25,6 @@ result<pmix_answer> answer_of(const pmix_server& server, const session_limits& l
   auto session = pmix_session::start(server, limits, {});
   if (!session) return fail(std::move(session).error());
   return session->ask({});
-}
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) count += one.path().empty() ? 0U : 1U;
-  return count;
 }
 
 }  // namespace

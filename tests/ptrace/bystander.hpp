@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "inferior.hpp"
+#include "open_descriptors.hpp"
 #include "patience.hpp"
 
 namespace mpiacq::test {
@@ -145,10 +146,6 @@ inline std::string states_of(pid_t process) {
     text += std::to_string(task) + " " + state_of(task) + " " + status_line(process_id{task}, "TracerPid") + "; ";
   }
   return text;
-}
-
-inline std::size_t open_descriptors() {
-  return numbers_in("/proc/self/fd").size();
 }
 
 }  // namespace mpiacq::test

@@ -35,6 +35,32 @@ bool is_next(tracer& t) {
 
 constexpr long limit_code = static_cast<long>(error_code::limit);
 
+constexpr const char* only_root_makes_memory_silent =
+    "a page whose faults nobody serves (userfaultfd) stops the kernel for root alone";
+constexpr const char* no_userfaultfd = "this kernel has no userfaultfd";
+
+/// The address of memory that does not answer, in a program "silent_memory"; 0: this kernel cannot do that.
+target_address silent_memory_of(bystander& program) {
+  if (program.pipes().line() != "ready") return {};
+  return target_address{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+}
+
+/// A tool that holds the program, reads memory of it that does not answer, says whether the read did what it should,
+/// and then whether it can still release the program.
+auto reads_while_holding(process_id program, target_address silent,
+                         bool (*is_right)(const result<void>&, std::size_t)) {
+  return [=](const separate_tool::say& say) {
+    const auto t = holding(program, 200ms);
+    process_memory memory(program);
+    std::array<std::byte, 8> bytes{};
+    memory_range range{silent, bytes};
+    say(1);
+    const auto read = memory.read_ranges({&range, 1});
+    say(is_right(read, range.got) ? 1 : 0);
+    say(code_of(t->detach(program)));
+  };
+}
+
 }  // namespace
 
 TEST_CASE("a process that a stopped tool holds is let go, and the tool learns that when it continues") {
@@ -166,19 +192,12 @@ TEST_CASE("a tool that waits for its events is not silent") {
 }
 
 TEST_CASE("memory that does not answer blocks the tool that reads it, but does not keep the process held") {
-  if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
+  if (::geteuid() != 0) MPIACQ_SKIP(only_root_makes_memory_silent);
   bystander program("silent_memory");
-  if (program.pipes().line() != "ready") MPIACQ_SKIP("this kernel has no userfaultfd");
-  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
-  const separate_tool tool([&](const separate_tool::say& say) {
-    const auto t = holding(program.id(), 200ms);
-    process_memory memory(program.id());
-    std::array<std::byte, 8> bytes{};
-    memory_range range{silent, bytes};
-    say(1);
-    say(memory.read_ranges({&range, 1}) ? 1 : 0);
-    say(code_of(t->detach(program.id())));
-  });
+  const target_address silent = silent_memory_of(program);
+  if (silent.is_null()) MPIACQ_SKIP(no_userfaultfd);
+  const separate_tool tool(reads_while_holding(program.id(), silent,
+                                               [](const result<void>& read, std::size_t) { return read.has_value(); }));
   CHECK(tool.heard() == 1);
   CHECK(comes_true([&] { return none_held(program.pid()); }));
   program.pipes().order('x');
@@ -200,19 +219,11 @@ TEST_CASE("a file that does not answer keeps the tool that reads it, and not the
   file.inherit(true);
   bystander program("silent_memory", {std::to_string(file.descriptor())});
   file.inherit(false);
-  program.ready();
-  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+  const target_address silent = silent_memory_of(program);
+  REQUIRE_FALSE(silent.is_null());
   file.behave(behaviour);
-  const separate_tool tool([&](const separate_tool::say& say) {
-    const auto t = holding(program.id(), 200ms);
-    process_memory memory(program.id());
-    std::array<std::byte, 8> bytes{};
-    memory_range range{silent, bytes};
-    say(1);
-    const auto read = memory.read_ranges({&range, 1});
-    say(read && range.got == 0 ? 1 : 0);
-    say(code_of(t->detach(program.id())));
-  });
+  const separate_tool tool(reads_while_holding(
+      program.id(), silent, [](const result<void>& read, std::size_t got) { return read.has_value() && got == 0; }));
   CHECK(tool.heard() == 1);
   CHECK(comes_true([&] { return none_held(program.pid()); }));
   program.pipes().order('x');
@@ -225,11 +236,11 @@ TEST_CASE("a file that does not answer keeps the tool that reads it, and not the
 }
 
 TEST_CASE("a write of restore_on_exit into memory that does not answer does not block the tracer server") {
-  if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
+  if (::geteuid() != 0) MPIACQ_SKIP(only_root_makes_memory_silent);
   bystander program("silent_memory"), other("echo");
   other.ready();
-  if (program.pipes().line() != "ready") MPIACQ_SKIP("this kernel has no userfaultfd");
-  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+  const target_address silent = silent_memory_of(program);
+  if (silent.is_null()) MPIACQ_SKIP(no_userfaultfd);
   const separate_tool tool([&](const separate_tool::say& say) {
     const auto t = holding(program.id(), std::nullopt);
     const std::array<std::byte, 4> zero{};

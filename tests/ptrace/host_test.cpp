@@ -164,9 +164,9 @@ TEST_CASE("a tracer that starts when it is needed has no process before its firs
   bystander program("restless", {"1"});
   program.ready();
   const tracer_options when_needed{.stop_limit = 15s, .start_when_needed = true};
-  const std::size_t descriptors = entries_of("/proc/self/fd");
+  const std::size_t descriptors = open_descriptors();
   { const auto unused = tracer::create(when_needed); }
-  CHECK(entries_of("/proc/self/fd") == descriptors);
+  CHECK(open_descriptors() == descriptors);
   auto t = tracer::create(when_needed);
   ok(t);
   const auto nothing = (*t)->wait(clock::now());
@@ -235,9 +235,9 @@ TEST_CASE("signal dispositions are as before, while a tracer lives and afterward
 
 TEST_CASE("a tracer leaves no descriptor, thread or child behind") {
   { whole_life(*new_tracer()); }
-  const std::size_t descriptors = entries_of("/proc/self/fd");
+  const std::size_t descriptors = open_descriptors();
   for (int i = 0; i < 50; ++i) whole_life(*new_tracer());
-  CHECK(entries_of("/proc/self/fd") == descriptors);
+  CHECK(open_descriptors() == descriptors);
   CHECK(entries_of("/proc/self/task") == 1);
   CHECK(::waitpid(-1, nullptr, __WALL | WNOHANG) == -1);
   CHECK(errno == ECHILD);

@@ -69,6 +69,20 @@ process_id launch_to_entry(tracer& t, inferior& program) {
   return *id;
 }
 
+/// Lets the program run with a breakpoint at the marker.
+process_id launch_with_breakpoint(tracer& t, inferior& program, target_address marker, breakpoint_kind kind) {
+  const process_id id = launch_to_entry(t, program);
+  if (!t.insert_breakpoint(id, marker, kind) || !t.resume(id)) ::_exit(1);
+  return id;
+}
+
+void check_ends_with(pid_t id, int exit_status) {
+  const int status = orphan_status(id);
+  INFO("status " << status);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == exit_status);
+}
+
 }  // namespace
 
 TEST_CASE("a program that stands at its entry point runs on when the tool dies") {
@@ -78,9 +92,7 @@ TEST_CASE("a program that stands at its entry point runs on when the tool dies")
   dying.die();
   CHECK(program.line() == "ready");
   program.no_more_orders();
-  const int status = orphan_status(id);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 7);
+  check_ends_with(id, 7);
   reap_everybody();
 }
 
@@ -88,20 +100,15 @@ TEST_CASE("the breakpoints of a running program are taken out when the tool dies
   const auto kind = GENERATE(from_range(kinds_here()));
   inferior program("echo");
   const target_address marker = address_of("echo", "marker");
-  tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
-    const process_id id = launch_to_entry(t, p);
-    if (!t.insert_breakpoint(id, marker, kind) || !t.resume(id)) ::_exit(1);
-    ready(id);
-  });
+  tool dying(program,
+             [&](tracer& t, inferior& p, const auto& ready) { ready(launch_with_breakpoint(t, p, marker, kind)); });
   const pid_t id = dying.ready();
   CHECK(program.line() == "ready");
   dying.die();
   program.order('m');
   CHECK(program.byte() == 'm');
   program.no_more_orders();
-  const int status = orphan_status(id);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 7);
+  check_ends_with(id, 7);
   CHECK(program.rest() == "calls 1\n");
   reap_everybody();
 }
@@ -123,11 +130,8 @@ TEST_CASE("a program that is held at a hit runs on when the tool dies, and passe
   });
   const pid_t id = dying.ready();
   dying.die();
-  const int status = orphan_status(id);
-  INFO((kind == breakpoint_kind::hardware ? "hardware" : "software")
-       << ", hits " << hits_before << ", status " << status);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 8);
+  INFO((kind == breakpoint_kind::hardware ? "hardware" : "software") << ", hits " << hits_before);
+  check_ends_with(id, 8);
   CHECK(program.rest() == "calls 66\n");
   reap_everybody();
 }
@@ -138,20 +142,14 @@ TEST_CASE("breakpoints are taken out when the tool dies, also while threads star
   for (int i = 0; i < 10; ++i) {
     inferior program("restless");
     const target_address marker = address_of("restless", "marker");
-    tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
-      const process_id id = launch_to_entry(t, p);
-      if (!t.insert_breakpoint(id, marker, kind) || !t.resume(id)) ::_exit(1);
-      ready(id);
-    });
+    tool dying(program,
+               [&](tracer& t, inferior& p, const auto& ready) { ready(launch_with_breakpoint(t, p, marker, kind)); });
     const pid_t id = dying.ready();
     CHECK(program.line() == "ready");
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // where in the coming and going
     dying.die();
     program.order('m');
-    const int status = orphan_status(id);
-    INFO("status " << status);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 15);
+    check_ends_with(id, 15);
     CHECK(program.rest() == "calls 5\n");
     reap_everybody();
   }
@@ -179,7 +177,7 @@ TEST_CASE(
   program.order('m');
   CHECK(program.byte() == 'm');
   program.no_more_orders();
-  CHECK(WEXITSTATUS(orphan_status(id)) == 7);
+  check_ends_with(id, 7);
   CHECK(program.rest() == (what == then::written ? "calls 42\n" : what == then::replaced ? "calls 6\n" : "calls 1\n"));
   reap_everybody();
 }

@@ -2,7 +2,6 @@
 // As many ranks as this process may have descriptors.
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,8 +9,10 @@
 
 #include "catch.hpp"
 #include "node_ranks.hpp"
+#include "open_descriptors.hpp"
 
 using namespace mpiacq;
+using mpiacq::test::open_descriptors;
 
 namespace {
 
@@ -87,11 +88,6 @@ class copies {
   int end_ = -1;
   int said_ = -1;
 };
-
-std::size_t open_descriptors() {
-  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 }  // namespace
 

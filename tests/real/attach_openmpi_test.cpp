@@ -7,20 +7,12 @@
 
 #include <sys/stat.h>
 
-#include "openmpi.hpp"
-#include "running_job.hpp"
+#include "attached_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
-
-command_outcome attach(const std::vector<std::string>& options, const std::string& pid) {
-  std::vector<std::string> line = {MPIACQ_COMMAND, "attach", "--json"};
-  line.insert(line.end(), options.begin(), options.end());
-  line.push_back(pid);
-  return run_command(line, openmpi_options());
-}
 
 int being_debugged(const running_job& job) {
   return int_of_symbol(job.pid(), openmpi_library, "MPIR_being_debugged");
@@ -29,14 +21,6 @@ int being_debugged(const running_job& job) {
 void check_unharmed(const running_job& job) {
   CHECK(job.disturbed() == "");
   CHECK(being_debugged(job) == 0);
-}
-
-void check_its_own_end(running_job& job) {
-  const job_end end = job.finish();
-  INFO(end.out);
-  CHECK_FALSE(end.timed_out);
-  CHECK(end.as_shell() == 3);
-  CHECK(end.all_ranks_ended(job.ranks().size()));
 }
 
 }  // namespace
@@ -48,7 +32,7 @@ TEST_CASE("Open MPI: attach lists what the ranks print, by the starter or by a r
   const std::string image = image_of(job.pid(), openmpi_library);
   REQUIRE_FALSE(image.empty());
 
-  const auto run = attach({}, job.pid_text());
+  const auto run = attach_json({}, job.pid_text());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -67,7 +51,7 @@ TEST_CASE("Open MPI: attach lists what the ranks print, by the starter or by a r
   check_unharmed(job);
 
   const std::string rank = std::to_string(job.ranks().at(2));
-  const auto by_rank = attach({}, rank);
+  const auto by_rank = attach_json({}, rank);
   INFO(by_rank.err);
   REQUIRE(by_rank.exit_code == 0);
   const json same = json::parse(by_rank.out);
@@ -87,7 +71,7 @@ TEST_CASE("Open MPI: attach and then stop leaves the ranks asked for stopped, fo
   running_job job(mpirun_line(4, {"--exit", "3"}), 4);
   REQUIRE(job.ranks().size() == 4);
 
-  const auto some = attach({"--then", "stop", "--ranks", "1-2"}, job.pid_text());
+  const auto some = attach_json({"--then", "stop", "--ranks", "1-2"}, job.pid_text());
   INFO(some.err);
   REQUIRE(some.exit_code == 0);
   CHECK(states_reported(json::parse(some.out)) ==
@@ -98,7 +82,7 @@ TEST_CASE("Open MPI: attach and then stop leaves the ranks asked for stopped, fo
   CHECK(being_debugged(job) == 0);
 
   // A second tool finds what is stopped stopped, and leaves it so.
-  const auto again = attach({}, job.pid_text());
+  const auto again = attach_json({}, job.pid_text());
   INFO(again.err);
   REQUIRE(again.exit_code == 0);
   CHECK(states_reported(json::parse(again.out)) ==
@@ -106,14 +90,13 @@ TEST_CASE("Open MPI: attach and then stop leaves the ranks asked for stopped, fo
   CHECK(comes_true([&] { return is_stopped(job.pid()); }));
   CHECK(ranks_stopped(job.ranks(), 2) == std::set<long>{1, 2});
 
-  const auto all = attach({"--then", "stop"}, job.pid_text());
+  const auto all = attach_json({"--then", "stop"}, job.pid_text());
   INFO(all.err);
   REQUIRE(all.exit_code == 0);
   CHECK(comes_true([&] { return is_stopped(job.pid()); }));
   CHECK(ranks_stopped(job.ranks(), 4) == std::set<long>{0, 1, 2, 3});
 
-  ::kill(job.pid(), SIGCONT);
-  for (const auto& [rank, pid] : job.ranks()) ::kill(static_cast<pid_t>(pid), SIGCONT);
+  continue_all(job);
   check_unharmed(job);
   check_its_own_end(job);
 }
@@ -124,32 +107,23 @@ TEST_CASE(
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job(mpirun_line(4, {"--exit", "3"}), 4);
   REQUIRE(job.ranks().size() == 4);
-  const scratch_folder folder;
-  const pid_t first = start_process(
-      {MPIACQ_COMMAND, "attach", "--json", "--then", "continue", "-o", folder.path("report"), job.pid_text()},
-      folder.path("said"));
-  // It is there when it has reported, and stays.
-  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
+  const staying_attach first(job);
 
-  const auto second = attach({}, job.pid_text());
+  const auto second = attach_json({}, job.pid_text());
   CHECK(second.exit_code == 125);
   CHECK(second.out == "");
-  CHECK_THAT(second.err, ContainsSubstring("process " + std::to_string(first) + " (mpiacq) traces it already"));
+  CHECK_THAT(second.err, ContainsSubstring("process " + std::to_string(first.pid()) + " (mpiacq) traces it already"));
 
   check_its_own_end(job);
-  int status = 0;
-  REQUIRE(wait_for_process(first, status, patience));
-  CHECK(status == 0);
-  CHECK(pids_reported(json::parse(file_contents(folder.path("report")))) == job.ranks());
-  CHECK_THAT(file_contents(folder.path("said")),
-             ContainsSubstring("(pid " + job.pid_text() + ") ended: exit status 3"));
+  first.check_end();
+  CHECK(pids_reported(json::parse(first.report())) == job.ranks());
 }
 
 TEST_CASE("Open MPI: attach and then kill ends mpirun and its ranks, and says how it ended") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job(mpirun_line(4), 4);
   REQUIRE(job.ranks().size() == 4);
-  const auto run = attach({"--then", "kill"}, job.pid_text());
+  const auto run = attach_json({"--then", "kill"}, job.pid_text());
   INFO(run.err);
   CHECK_FALSE(run.timed_out);
   CHECK(run.exit_code == 0);
@@ -158,17 +132,14 @@ TEST_CASE("Open MPI: attach and then kill ends mpirun and its ranks, and says ho
   CHECK(end.as_shell() != 0);
   CHECK_FALSE(end.all_ranks_ended(4));
   CHECK_THAT(run.err, ContainsSubstring("ended: exit status " + std::to_string(end.as_shell())));
-  for (const auto& [rank, pid] : job.ranks()) {
-    // Whoever inherits them reaps them in its own time.
-    CHECK(comes_true([pid = pid] { return process_state(pid) == ' ' || process_state(pid) == 'Z'; }));
-  }
+  check_ranks_are_gone(job);
 }
 
 TEST_CASE("Open MPI: a program that is not MPI has no table, and attach waits for one up to its time limit") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job({mpirun, "--oversubscribe", "-n", "2", rank_program("plain_pids"), "--exit", "3"}, 2);
   REQUIRE(job.ranks().size() == 2);
-  const auto run = attach({"--timeout", "0.5"}, job.pid_text());
+  const auto run = attach_json({"--timeout", "0.5"}, job.pid_text());
   INFO(run.err);
   CHECK(run.exit_code == 125);
   CHECK(run.out == "");

@@ -1,10 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // One running mpirun, attached to and let go of many times: it ends as it would have, and nothing is left of us.
-#include <filesystem>
 
 #include <unistd.h>
 
 #include "mpiacq/job/job.hpp"
+#include "open_descriptors.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
 #include "running_job.hpp"
@@ -13,11 +13,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 std::string children_of_this_thread() {
   return file_contents("/proc/self/task/" + std::to_string(::gettid()) + "/children");

@@ -6,8 +6,8 @@
 
 #include <sys/wait.h>
 
+#include "attached_job.hpp"
 #include "live_cluster.hpp"
-#include "running_job.hpp"
 #include "slurm.hpp"
 
 using namespace mpiacq::test;
@@ -24,23 +24,6 @@ std::vector<std::string> srun_line(const std::vector<std::string>& application =
   return line;
 }
 
-command_outcome attach(const std::vector<std::string>& options, const std::string& pid) {
-  std::vector<std::string> line = {MPIACQ_COMMAND, "attach", "--json"};
-  line.insert(line.end(), options.begin(), options.end());
-  line.push_back(pid);
-  return run_command(line);
-}
-
-void check_its_own_end(running_job& job) {
-  CHECK(int_of_symbol(job.pid(), srun, "MPIR_being_debugged") == 0);
-  CHECK(job.disturbed() == "");
-  const job_end end = job.finish();
-  INFO(end.out);
-  CHECK_FALSE(end.timed_out);
-  CHECK(end.as_shell() == 3);
-  CHECK(end.all_ranks_ended(4));
-}
-
 }  // namespace
 
 TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and leaves the job unharmed", "[releases]") {
@@ -54,7 +37,7 @@ TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and l
   const std::string image = image_of(job.pid(), srun);
   REQUIRE_FALSE(image.empty());
 
-  const auto run = attach({}, job.pid_text());
+  const auto run = attach_json({}, job.pid_text());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -71,7 +54,7 @@ TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and l
 
   // A task's parents are its node's daemons; only srun's table leads to srun.
   const std::string task = std::to_string(job.ranks().at(3));
-  const auto by_task = attach({}, task);
+  const auto by_task = attach_json({}, task);
   INFO(by_task.err);
   REQUIRE(by_task.exit_code == 0);
   const json same = json::parse(by_task.out);
@@ -82,13 +65,15 @@ TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and l
   CHECK_THAT(found_how, ContainsSubstring("attached to " + job.pid_text() + " ("));
   CHECK_THAT(found_how, ContainsSubstring("as rank 3"));
 
-  const auto daemons = attach({"--daemon", rank_program("tool_daemon"), "--daemon-arg", "x"}, job.pid_text());
+  const auto daemons = attach_json({"--daemon", rank_program("tool_daemon"), "--daemon-arg", "x"}, job.pid_text());
   CHECK(daemons.exit_code == 125);
   CHECK_THAT(daemons.err, ContainsSubstring("it has no MPIR_executable_path and MPIR_server_arguments"));
   CHECK(pids_reported(json::parse(daemons.out)) == job.ranks());
   CHECK(json::parse(daemons.out).at("facts").at("daemons") == "refused");
 
   CHECK(image_of(job.pid(), srun) == image);
+  CHECK(int_of_symbol(job.pid(), srun, "MPIR_being_debugged") == 0);
+  CHECK(job.disturbed() == "");
   check_its_own_end(job);
 }
 
@@ -101,36 +86,24 @@ TEST_CASE("Slurm: attach and then stop, continue and kill", "[releases]") {
   INFO(job.out());
   REQUIRE(job.ranks().size() == 4);
 
-  const auto stopped = attach({"--then", "stop", "--ranks", "0,3"}, job.pid_text());
+  const auto stopped = attach_json({"--then", "stop", "--ranks", "0,3"}, job.pid_text());
   INFO(stopped.err);
   REQUIRE(stopped.exit_code == 0);
   CHECK(states_reported(json::parse(stopped.out)) ==
         std::map<long, std::string>{{0, "held"}, {1, "running"}, {2, "running"}, {3, "held"}});
   CHECK(comes_true([&] { return is_stopped(job.pid()); }));
   CHECK(ranks_stopped(job.ranks(), 2) == std::set<long>{0, 3});
-  ::kill(job.pid(), SIGCONT);
-  for (const auto& [rank, pid] : job.ranks()) ::kill(static_cast<pid_t>(pid), SIGCONT);
+  continue_all(job);
   CHECK(job.disturbed() == "");
 
-  const scratch_folder folder;
-  const pid_t staying = start_process(
-      {MPIACQ_COMMAND, "attach", "--json", "--then", "continue", "-o", folder.path("report"), job.pid_text()},
-      folder.path("said"));
-  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
-  const job_end end = job.finish();
-  INFO(end.out);
-  CHECK(end.as_shell() == 3);
-  CHECK(end.all_ranks_ended(4));
-  int status = 0;
-  REQUIRE(wait_for_process(staying, status, patience));
-  CHECK(status == 0);
-  CHECK_THAT(file_contents(folder.path("said")),
-             ContainsSubstring("(pid " + job.pid_text() + ") ended: exit status 3"));
+  const staying_attach staying(job);
+  check_its_own_end(job);
+  staying.check_end();
 
   running_job doomed(srun_line(), 4);
   INFO(doomed.out());
   REQUIRE(doomed.ranks().size() == 4);
-  const auto killed = attach({"--then", "kill"}, doomed.pid_text());
+  const auto killed = attach_json({"--then", "kill"}, doomed.pid_text());
   INFO(killed.err);
   CHECK_FALSE(killed.timed_out);
   CHECK(killed.exit_code == 0);
@@ -138,9 +111,7 @@ TEST_CASE("Slurm: attach and then stop, continue and kill", "[releases]") {
   CHECK_FALSE(doom.timed_out);
   CHECK(doom.as_shell() != 0);
   CHECK_THAT(killed.err, ContainsSubstring("ended: "));
-  for (const auto& [rank, pid] : doomed.ranks()) {
-    CHECK(comes_true([pid = pid] { return process_state(pid) == ' ' || process_state(pid) == 'Z'; }));
-  }
+  check_ranks_are_gone(doomed);
 }
 
 TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next tool, until srun releases them",
@@ -173,7 +144,7 @@ TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next t
   CHECK(ranks_stopped(tasks, 4) == all_four);
   CHECK(comes_true([&] { return is_stopped(std::atol(starter.c_str())); }));
 
-  const auto looked = attach({}, starter);
+  const auto looked = attach_json({}, starter);
   INFO(looked.err);
   CHECK(looked.exit_code == 0);
   const json seen = json::parse(looked.out);
@@ -181,7 +152,7 @@ TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next t
   CHECK(states_reported(seen) ==
         std::map<long, std::string>{{0, "stopped"}, {1, "stopped"}, {2, "stopped"}, {3, "stopped"}});
   CHECK(ranks_stopped(tasks, 4) == all_four);
-  const auto held = attach({"--then", "stop"}, starter);
+  const auto held = attach_json({"--then", "stop"}, starter);
   INFO(held.err);
   CHECK(held.exit_code == 0);
   CHECK(ranks_stopped(tasks, 4) == all_four);

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
+#include "attached_job.hpp"
 #include "debug_builds.hpp"
 #include "real_job.hpp"
-#include "running_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -29,13 +29,6 @@ std::vector<std::string> hydra_line(int ranks, const std::vector<std::string>& o
   std::vector<std::string> line = {hydra(), "-n", std::to_string(ranks), rank_program("mpi_pids_mpich")};
   line.insert(line.end(), options.begin(), options.end());
   return line;
-}
-
-command_outcome attach(const std::vector<std::string>& options, long pid) {
-  std::vector<std::string> line = {MPIACQ_COMMAND, "attach", "--json"};
-  line.insert(line.end(), options.begin(), options.end());
-  line.push_back(std::to_string(pid));
-  return run_command(line);
 }
 
 }  // namespace
@@ -65,7 +58,7 @@ TEST_CASE(
   REQUIRE(job.ranks().size() == 4);
   for (const long pid : {static_cast<long>(job.pid()), job.ranks().at(2)}) {
     INFO(pid);
-    const auto run = attach({}, pid);
+    const auto run = attach_json({}, std::to_string(pid));
     INFO(run.err);
     REQUIRE(run.exit_code == 0);
     const json report = json::parse(run.out);
@@ -74,22 +67,18 @@ TEST_CASE(
     CHECK(pids_reported(report) == job.ranks());
     CHECK(job.disturbed() == "");
   }
-  const job_end end = job.finish();
-  INFO(end.out);
-  CHECK(end.as_shell() == 3);
-  CHECK(end.all_ranks_ended(4));
+  check_its_own_end(job);
 }
 
 TEST_CASE("MPICH with symbols: attach and then stop leaves the ranks asked for stopped, and SIGCONT lets them go on") {
   if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
   running_job job(hydra_line(4, {"--exit", "3"}), 4);
-  const auto some = attach({"--then", "stop", "--ranks", "1-2"}, job.pid());
+  const auto some = attach_json({"--then", "stop", "--ranks", "1-2"}, job.pid_text());
   INFO(some.err);
   REQUIRE(some.exit_code == 0);
   CHECK(ranks_stopped(job.ranks(), 2) == std::set<long>{1, 2});
   CHECK(comes_true([&] { return is_stopped(job.pid()); }));
-  for (const auto& [rank, pid] : job.ranks()) ::kill(static_cast<pid_t>(pid), SIGCONT);
-  ::kill(job.pid(), SIGCONT);
+  continue_all(job);
   CHECK(job.finish().as_shell() == 3);
 }
 

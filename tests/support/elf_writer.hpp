@@ -38,6 +38,29 @@ class elf_writer {
     sections_.push_back(std::move(section));
   }
 
+  /// Adds `.dynsym` with one variable of the size of a pointer, `.hash` before it, and `.dynamic` behind.
+  void add_dynamic_variable(const std::string& name, std::uint64_t address) {
+    const std::uint64_t hash_at = next_address();
+    const std::size_t word = abi_.elf_machine == EM_S390 ? 8 : 4;
+    byte_writer hash{abi_};  // one bucket with a chain of both symbols
+    hash.number(1, word).number(2, word).number(1, word).number(0, word).number(0, word);
+    add({".hash", SHT_HASH, hash.take()});
+    const std::uint64_t symbols_at = next_address();
+    byte_writer symbols{abi_};
+    symbols.symbol(0, 0, 0, 0, 0).symbol(1, address, abi_.pointer_size, 1U << 4 | STT_OBJECT, 1);
+    add({".dynsym", SHT_DYNSYM, symbols.take()});
+    const std::uint64_t strings_at = next_address();
+    byte_writer strings{abi_};
+    strings.text("").text(name);
+    const std::size_t strings_size = strings.size();
+    add({".dynstr", SHT_STRTAB, strings.take()});
+    byte_writer dynamic{abi_};
+    dynamic.wide(DT_HASH).wide(hash_at).wide(DT_SYMTAB).wide(symbols_at).wide(DT_STRTAB).wide(strings_at);
+    dynamic.wide(DT_STRSZ).wide(strings_size).wide(DT_SYMENT).wide(abi_.pointer_size == 8 ? 24 : 16);
+    dynamic.wide(DT_NULL).wide(0);
+    add({".dynamic", SHT_DYNAMIC, dynamic.take()});
+  }
+
   /// Sets the size in the header of the section with the section names.
   void claim_names(std::uint64_t size) { names_claim_ = size; }
 

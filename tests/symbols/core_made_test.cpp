@@ -33,25 +33,7 @@ std::vector<std::byte> contents(const std::string& path) {
 /// A program with one dynamic symbol.
 void write_program(const target_abi& abi, const std::string& path) {
   elf_writer file{abi};
-  const std::uint64_t hash_at = file.next_address();
-  const std::size_t word = abi.elf_machine == EM_S390 ? 8 : 4;
-  byte_writer hash{abi};
-  hash.number(1, word).number(2, word).number(1, word).number(0, word).number(0, word);
-  file.add({".hash", SHT_HASH, hash.take()});
-  const std::uint64_t symbols_at = file.next_address();
-  byte_writer symbols{abi};
-  symbols.symbol(0, 0, 0, 0, 0).symbol(1, value_of_symbol, abi.pointer_size, 1U << 4 | STT_OBJECT, 1);
-  file.add({".dynsym", SHT_DYNSYM, symbols.take()});
-  const std::uint64_t strings_at = file.next_address();
-  byte_writer strings{abi};
-  strings.text("").text("MPIR_proctable");
-  const std::size_t strings_size = strings.size();
-  file.add({".dynstr", SHT_STRTAB, strings.take()});
-  byte_writer dynamic{abi};
-  dynamic.wide(DT_HASH).wide(hash_at).wide(DT_SYMTAB).wide(symbols_at).wide(DT_STRTAB).wide(strings_at);
-  dynamic.wide(DT_STRSZ).wide(strings_size).wide(DT_SYMENT).wide(abi.pointer_size == 8 ? 24 : 16);
-  dynamic.wide(DT_NULL).wide(0);
-  file.add({".dynamic", SHT_DYNAMIC, dynamic.take()});
+  file.add_dynamic_variable("MPIR_proctable", value_of_symbol);
   file.write_to(path);
 }
 

@@ -17,33 +17,12 @@ namespace {
 const target_abi native = abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64);
 const target_abi big_32 = abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC);
 
-/// `.dynsym` with MPIR_proctable in it, `.hash` before it and `.dynamic` behind.
-void add_dynamic_symbols(elf_writer& file, const target_abi& abi) {
-  const std::uint64_t hash_at = file.next_address();
-  byte_writer hash{abi};
-  hash.word(1).word(2).word(1).word(0).word(0);
-  file.add({".hash", SHT_HASH, hash.take()});
-  const std::uint64_t symbols_at = file.next_address();
-  byte_writer symbols{abi};
-  symbols.symbol(0, 0, 0, 0, 0).symbol(1, 0x4242, abi.pointer_size, 1U << 4 | STT_OBJECT, 1);
-  file.add({".dynsym", SHT_DYNSYM, symbols.take()});
-  const std::uint64_t strings_at = file.next_address();
-  byte_writer strings{abi};
-  strings.text("").text("MPIR_proctable");
-  const std::size_t strings_size = strings.size();
-  file.add({".dynstr", SHT_STRTAB, strings.take()});
-  byte_writer dynamic{abi};
-  dynamic.wide(DT_HASH).wide(hash_at).wide(DT_SYMTAB).wide(symbols_at).wide(DT_STRTAB).wide(strings_at);
-  dynamic.wide(DT_STRSZ).wide(strings_size).wide(DT_NULL).wide(0);
-  file.add({".dynamic", SHT_DYNAMIC, dynamic.take()});
-}
-
 /// Of the structure that MPIR_proctable points to, or of the one called `tag`.
 result<std::optional<structure_layout>> layout_from(std::vector<std::byte> info, const target_abi& abi = native,
                                                     std::string_view tag = {}) {
   own_folder folder;
   elf_writer file{abi};
-  add_dynamic_symbols(file, abi);
+  file.add_dynamic_variable("MPIR_proctable", 0x4242);
   file.add({".debug_abbrev", SHT_PROGBITS, dwarf_writer::abbreviations()});
   file.add({".debug_info", SHT_PROGBITS, std::move(info)});
   file.write_to(folder / "made");

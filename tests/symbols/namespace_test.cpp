@@ -7,11 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "catch.hpp"
-#include "description.hpp"
 #include "elf/input_file.hpp"
-#include "live_process.hpp"
-#include "mpiacq/process/process_symbols.hpp"
+#include "observed_program.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -52,31 +49,12 @@ std::vector<std::string> contained(const std::string& hidden, const std::string&
   return line;
 }
 
-std::string all_problems(const process_symbols& of) {
-  std::string text;
-  for (const error& e : of.problems()) text += e.message + "\n";
-  return text;
-}
-
-struct observed {
-  observed(const std::vector<std::string>& line, const std::string& debug_folder)
-      : process(line), told(process.lines_until_ready()), memory(process.pid()) {
-    auto opened = process_symbols::open(process.pid(), memory, {{debug_folder}, false});
-    if (!opened) FAIL(opened.error().message);
-    symbols = std::move(*opened);
-  }
-  live_process process;
-  description told;
-  live_memory memory;
-  std::unique_ptr<process_symbols> symbols;
-};
-
 }  // namespace
 
 TEST_CASE("a program that exists only in its own mount namespace has symbols and types") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
-  observed seen{contained(folder / "", "cp \"$2/pie\" program", folder / "program"), folder / "debug"};
+  observed seen{contained(folder / "", "cp \"$2/pie\" program", folder / "program"), {{folder / "debug"}, false}};
   REQUIRE_FALSE(std::filesystem::exists(folder / "program"));
   check_symbols(*seen.symbols, seen.told.symbols);
   check_symbols(*seen.symbols, seen.told.local_symbols);
@@ -97,7 +75,7 @@ TEST_CASE("a library is read in its own mount namespace, and not the file of its
                           "cp \"$2/libmpir_fixture.so\" real.so && ln -s \"$1/real.so\" libmpir_fixture.so && "
                           "cp \"$2/copies\" program",
                           folder / "program"),
-                folder / "debug"};
+                {{folder / "debug"}, false}};
   check_symbols(*seen.symbols, seen.told.symbols);
   CHECK_FALSE(seen.symbols->find_symbol("only_in_the_newer").value().has_value());
   const auto layout = layout_of_table(*seen.symbols);
@@ -120,7 +98,7 @@ TEST_CASE("debug files in a process's own mount namespace are found, by build id
     // In our namespace there is an unrelated file of that name.
     std::filesystem::copy_file(fixture("pie"), folder / "split_by_link.debug");
   }
-  observed seen{contained(folder / "", fill, folder / "program"), folder / "debug"};
+  observed seen{contained(folder / "", fill, folder / "program"), {{folder / "debug"}, false}};
   check_symbols(*seen.symbols, seen.told.symbols);
   const auto layout = layout_of_table(*seen.symbols);
   REQUIRE(layout.has_value());

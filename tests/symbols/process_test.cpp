@@ -4,10 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "catch.hpp"
-#include "description.hpp"
-#include "live_process.hpp"
-#include "mpiacq/process/process_symbols.hpp"
+#include "observed_program.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -60,27 +57,6 @@ std::vector<variant> variants() {
   for (const char* name : {"dwz_built", "dwz_dwarf5", "dwz_sup"}) all.push_back({name, own});
 #endif
   return all;
-}
-
-/// A running fixture, and its symbols as we read them.
-struct observed {
-  explicit observed(std::vector<std::string> arguments)
-      : process(std::move(arguments)), told(process.lines_until_ready()), memory(process.pid()) {
-    auto opened = process_symbols::open(process.pid(), memory, fixture_search());
-    if (!opened) FAIL(opened.error().message);
-    symbols = std::move(*opened);
-  }
-
-  live_process process;
-  description told;
-  live_memory memory;
-  std::unique_ptr<process_symbols> symbols;
-};
-
-std::string all_problems(const process_symbols& of) {
-  std::string text;
-  for (const error& e : of.problems()) text += e.message + "\n";
-  return text;
 }
 
 }  // namespace
