@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "fake_front_end.hpp"
 #include "fake_hosts.hpp"
 #include "patience.hpp"
@@ -187,7 +188,7 @@ TEST_CASE("agent's end: an agent ends with its front end while a queue library h
 }
 
 TEST_CASE("trust: another user's agent is refused and counted, and learns only that") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root can run a program as another user");
+  MPIACQ_NEEDS_ANOTHER_USER();
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   fake_front_end front(munge.socket());

@@ -9,6 +9,7 @@
 
 #include <sys/ptrace.h>
 
+#include "another_user.hpp"
 #include "attached.hpp"
 #include "catch.hpp"
 #include "killed_at_write.hpp"
@@ -209,7 +210,7 @@ TEST_CASE("attach: mpiacq reads /proc/PID/mem if process_vm_readv is forbidden")
 }
 
 TEST_CASE("attach: a starter of another user is refused with its owner and what to do, and runs on") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root can be another user");
+  MPIACQ_NEEDS_ANOTHER_USER();
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   command_options nobody;

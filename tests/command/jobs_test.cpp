@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "attached.hpp"
 #include "catch.hpp"
 #include "hostile_text.hpp"
@@ -133,7 +134,7 @@ TEST_CASE("jobs: strings of a job reach no terminal as they are") {
 }
 
 TEST_CASE("jobs: a user sees the user's own jobs, and how many processes were not looked at") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root has another user to be");
+  MPIACQ_NEEDS_ANOTHER_USER();
   const variables_job job(2);
   command_options how;
   how.as_nobody = true;

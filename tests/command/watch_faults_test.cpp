@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "catch.hpp"
 #include "launched.hpp"
 #include "queue_job.hpp"
@@ -132,7 +133,7 @@ TEST_CASE("watch faults: a folder that cannot be used is reported with what to d
     answer = "No such file or directory";
   }
   SECTION("a folder without the right to write") {
-    if (::geteuid() != 0) MPIACQ_SKIP("only root can become another user");
+    MPIACQ_NEEDS_ANOTHER_USER();
     ::chmod(folder.path("").c_str(), 0755);
     files::create_directory(reports);
     how.as_nobody = true;

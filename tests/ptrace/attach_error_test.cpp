@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "another_user.hpp"
 #include "bystander.hpp"
 #include "engine/engine.hpp"
 #include "engine/event_queue.hpp"
@@ -261,7 +262,7 @@ TEST_CASE("an attach that meets another tracer is tried again, and the tracer se
 }
 
 TEST_CASE("errors tell a process of another user, of several users or of another group from one that is not dumpable") {
-  if (!is_root()) MPIACQ_SKIP(needs_root);
+  MPIACQ_NEEDS_ANOTHER_USER();
   bystander theirs("echo", {}, [] { become(somebody_else, somebody_else); });
   theirs.ready();
   error e = refusal_of_another(theirs.pid(), [] { become(somebody, somebody); });

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "another_user.hpp"
 #include "crowd.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
@@ -197,7 +198,7 @@ TEST_CASE("a rank whose number has gone to another process is gone, and that one
 }
 
 TEST_CASE("ranks of another user are not permitted, and one's own are held") {
-  if (::geteuid() != 0) MPIACQ_SKIP("needs root, to be other users");
+  MPIACQ_NEEDS_ANOTHER_USER();
   waiting_rank own("PMI_RANK=0", somebody);
   waiting_rank foreign("PMI_RANK=1");
   int told[2];

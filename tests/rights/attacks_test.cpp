@@ -53,7 +53,7 @@ std::string state_on_n17(const victim& process) {
 
 TEST_CASE(
     "a process of another user that a starter lists is not stopped, read or written, and the report names its user") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const std::string before = process.sleeps();
   const scratch_folder folder;
@@ -76,7 +76,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a launched starter that becomes another user cannot list the launching user's processes") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const std::string before = process.sleeps();
   const auto words = GENERATE(
@@ -101,7 +101,7 @@ TEST_CASE("a process of the starter's own user is read") {
 TEST_CASE("a rank's starter is not searched for among the processes of another user") {
   const victim process;
   SECTION("the starter is another user's") {
-    NEEDS_TWO_USERS();
+    MPIACQ_NEEDS_ANOTHER_USER();
     const std::string before = process.sleeps();
     running_starter starter({"lists_others", "--hold", "--user", hostile(), process.number()});
     starter.ready();
@@ -129,7 +129,7 @@ TEST_CASE("a rank's starter is not searched for among the processes of another u
 
 TEST_CASE("a name for this node from another user's process is not trusted") {
   SECTION("another user's") {
-    NEEDS_TWO_USERS();
+    MPIACQ_NEEDS_ANOTHER_USER();
     CHECK(state_on_n17(victim({"PMI_RANK=0", "SLURMD_NODENAME=n17"}, hostile_user)) == "remote");
   }
   SECTION("the starter's own user's") {

@@ -86,7 +86,7 @@ TEST_CASE("a host that begins with '-' is no host, even if its rank gives its no
 }
 
 TEST_CASE("root runs ssh to hosts from another user's table only on request") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const failing_commands commands;
   SECTION("another user's table") {

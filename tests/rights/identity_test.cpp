@@ -81,7 +81,7 @@ TEST_CASE("a process is a rank only if each of its users is the starter's") {
 }
 
 TEST_CASE("ranks of another user are refused before anything is done to them") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const std::string before = process.sleeps();
   auto ranks = rank_group::of_ranks({rank_of(process, hostile_user)}).value();
@@ -96,7 +96,7 @@ TEST_CASE("ranks of another user are refused before anything is done to them") {
 }
 
 TEST_CASE("an agent is told the starter's user, and refuses other users' processes") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const std::string before = process.sleeps();
   agents::assignment told{1, {}, {rank_of(process, hostile_user)}};
@@ -119,7 +119,7 @@ TEST_CASE("an agent is told the starter's user, and refuses other users' process
 }
 
 TEST_CASE("a rank that has become a set-user-ID program since is not held any more") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const scratch_folder folder;
   std::filesystem::permissions(folder.path("."), std::filesystem::perms::all);
   const std::string program = folder.path("echo");
@@ -143,7 +143,7 @@ TEST_CASE("a rank that has become a set-user-ID program since is not held any mo
 }
 
 TEST_CASE("memory is written only while it belongs to the user that was meant") {
-  NEEDS_TWO_USERS();
+  MPIACQ_NEEDS_ANOTHER_USER();
   const victim process;
   const auto gate = target_address{static_cast<std::uint64_t>(0)};
   process_memory foreign(process_id{process.pid()}, user_id{hostile_user});

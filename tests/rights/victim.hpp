@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "catch.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "running_starter.hpp"
@@ -21,10 +22,6 @@
 namespace mpiacq::test {
 
 inline constexpr uid_t hostile_user = 12345;
-
-/// The tests of this folder need a second user.
-#define NEEDS_TWO_USERS() \
-  if (::geteuid() != 0) MPIACQ_SKIP("only root can run processes of two users")
 
 class victim {
  public:

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "code_program.hpp"
 #include "description.hpp"
 #include "mpiacq/process/loaded_code.hpp"
@@ -37,25 +38,6 @@ std::size_t descriptors_of(const std::string& path) {
     if (std::filesystem::read_symlink(entry.path(), ignored) == path) ++count;
   }
   return count;
-}
-
-/// Runs a check without root's rights in a child; false if a condition is false. Catch2 does not work in the child.
-bool holds_as_nobody(const std::function<bool()>& check) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    constexpr unsigned nobody = 65534;
-    if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(2);
-    bool held = false;
-    try {
-      held = check();
-    } catch (...) {  // the child must not run the rest of the tests
-      held = false;
-    }
-    ::_exit(held ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /// All places of a program, in one query.
@@ -168,9 +150,7 @@ TEST_CASE("a program that is replaced or deleted while it runs keeps its own nam
 
 TEST_CASE("without root's rights a program that was replaced keeps its names") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give up root's rights");
-  if (!holds_as_nobody([] { return ::access(code_fixture("no_id").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not read the build folder");
-  }
+  MPIACQ_NEEDS_ANOTHER_USER();
   CHECK(holds_as_nobody([] {
     own_folder folder;
     const std::string path = folder / "program";
@@ -184,9 +164,7 @@ TEST_CASE("without root's rights a program that was replaced keeps its names") {
 
 TEST_CASE("without root's rights a replaced library has no names, and gets none of the new file") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give up root's rights");
-  if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not read the build folder");
-  }
+  MPIACQ_NEEDS_ANOTHER_USER();
   // The fixture prints the address of its library's variable; the library's file has the distance to the function.
   std::map<std::string, std::uint64_t> offsets;
   std::istringstream symbols{run_command({"nm", "-D", "--defined-only", fixture("libmpir_no_id.so")}).out};

@@ -7,22 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "catch.hpp"
-#include "description.hpp"
-#include "live_process.hpp"
-#include "mpiacq/process/process_symbols.hpp"
+#include "another_user.hpp"
+#include "observed_program.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-std::string all_problems(const process_symbols& of) {
-  std::string text;
-  for (const error& e : of.problems()) text += e.message + "\n";
-  return text;
-}
 
 std::string id_by_readelf(const std::string& file) {
   const auto notes = run_command({"readelf", "-n", file}).out;
@@ -55,19 +47,6 @@ struct loader {
 
 bool may_open_mapped_files() {
   return ::geteuid() == 0;
-}
-
-/// Runs a check without root's rights in a child; false if a condition is false. Catch2 does not work in the child.
-bool holds_as_nobody(const std::function<bool()>& check) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    constexpr unsigned nobody = 65534;
-    if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(2);
-    ::_exit(check() ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -118,10 +97,7 @@ TEST_CASE("another file with the same version of a library is used") {
 }
 
 TEST_CASE("without root's rights a replaced library keeps its dynamic symbols, and nothing comes from the new file") {
-  if (!may_open_mapped_files()) MPIACQ_SKIP("only root can give up root's rights");
-  if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not read the build folder");
-  }
+  MPIACQ_NEEDS_ANOTHER_USER();
   CHECK(holds_as_nobody([] {
     own_folder folder;
     const std::string library = folder / "libmpir_fixture.so";
