@@ -73,17 +73,20 @@ class fake_front_end {
   std::unique_ptr<agents::listener> listener_;
 };
 
-/// A port of the loopback interface that accepts connections and never sends anything.
+/// A port of the loopback interface that accepts connections and never sends anything, or that refuses them. It stays
+/// so: a port that was only closed can soon be another program's.
 class silent_port {
  public:
-  silent_port() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  enum class connections { accepted, refused };
+  explicit silent_port(connections these = connections::accepted)
+      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in where{};
     where.sin_family = AF_INET;
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof where;
     constexpr int most_callers = 16;
     REQUIRE(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&where), size) == 0);
-    REQUIRE(::listen(socket_.get(), most_callers) == 0);
+    if (these == connections::accepted) REQUIRE(::listen(socket_.get(), most_callers) == 0);
     REQUIRE(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0);
     endpoint_ = "tcp://127.0.0.1:" + std::to_string(ntohs(where.sin_port));
   }
