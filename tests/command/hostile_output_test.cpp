@@ -50,36 +50,43 @@ class hostile_job {
   live_process process_;
 };
 
-}  // namespace
-
-TEST_CASE("hostile strings of a local job reach no terminal") {
+/// What a command with these words writes about a job with hostile strings.
+void check_on_local_job(const std::vector<std::string>& words) {
   if (!has_python()) MPIACQ_SKIP("python3 is not installed");
   const hostile_job job({});
-  const std::vector<std::string> words =
-      GENERATE(values<std::vector<std::string>>({{"attach"},
-                                                 {"attach", "--json"},
-                                                 {"attach", "--queues", "--stacks", "--trust-library"},
-                                                 {"attach", "-o", "/dev/null", "--each", "echo {rank}"},
-                                                 {"stacks"},
+  INFO(words.front());
+  check_output(run_on(job.pid(), words));
+}
+
+}  // namespace
+
+TEST_CASE("hostile strings of a local job reach no terminal through attach and report") {
+  check_on_local_job(GENERATE(values<std::vector<std::string>>({{"attach"},
+                                                                {"attach", "--json"},
+                                                                {"attach", "--queues", "--stacks", "--trust-library"},
+                                                                {"attach", "-o", "/dev/null", "--each", "echo {rank}"},
+                                                                {"report", "--trust-library"},
+                                                                {"report", "--trust-library", "--json"},
+                                                                {"report", "-o", "/dev/stdout", "--trust-library"}})));
+}
+
+TEST_CASE("hostile strings of a local job reach no terminal through stacks and queues") {
+  check_on_local_job(
+      GENERATE(values<std::vector<std::string>>({{"stacks"},
                                                  {"stacks", "--json"},
                                                  {"stacks", "--dot"},
                                                  {"stacks", "--folded"},
+                                                 {"stacks", "--ranks", "comm:" + hostile, "--trust-library"},
                                                  {"queues", "--trust-library"},
                                                  {"queues", "--trust-library", "--verbose"},
                                                  {"queues", "--trust-library", "--json"},
                                                  {"queues"},
-                                                 {"report", "--trust-library"},
-                                                 {"report", "--trust-library", "--json"},
-                                                 {"report", "-o", "/dev/stdout", "--trust-library"},
-                                                 {"queues", "--library", "/" + hostile},
-                                                 {"stacks", "--ranks", "comm:" + hostile, "--trust-library"},
-                                                 {"inspect"},
-                                                 {"inspect", "--json"},
-                                                 {"check"},
-                                                 {"check", "--json"},
-                                                 {"graph"}}));
-  INFO(words.front());
-  check_output(run_on(job.pid(), words));
+                                                 {"queues", "--library", "/" + hostile}})));
+}
+
+TEST_CASE("hostile strings of a local job reach no terminal through inspect, check and graph") {
+  check_on_local_job(GENERATE(values<std::vector<std::string>>(
+      {{"inspect"}, {"inspect", "--json"}, {"check"}, {"check", "--json"}, {"graph"}})));
 }
 
 TEST_CASE("hostile names of hosts reach no terminal") {
