@@ -73,8 +73,8 @@ class fake_front_end {
   std::unique_ptr<agents::listener> listener_;
 };
 
-/// A port of the loopback interface that accepts connections and never sends anything, or that refuses them. It stays
-/// so: a port that was only closed can soon be another program's.
+/// A port of the loopback interface that accepts connections and never sends anything, or that refuses them. While this
+/// object lives, no other program can get the port; another program may get a closed port at once.
 class silent_port {
  public:
   enum class connections { accepted, refused };

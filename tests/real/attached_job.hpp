@@ -19,7 +19,7 @@ inline command_outcome attach_json(const std::vector<std::string>& options, cons
   return run_command(line, openmpi_options());
 }
 
-/// Lets the ranks come to their own end, with which the starter ends with exit status 3.
+/// Lets the ranks come to their own end, and checks that the starter then ends with exit status 3.
 inline void check_its_own_end(running_job& job) {
   const job_end end = job.finish();
   INFO(end.out);
@@ -33,7 +33,8 @@ inline void continue_all(const running_job& job) {
   for (const auto& [rank, pid] : job.ranks()) ::kill(static_cast<pid_t>(pid), SIGCONT);
 }
 
-/// The command that attaches and stays to the job's end. It is there when it has written its report, a JSON document.
+/// The command that attaches to a job and stays to its end. The constructor returns when the command has written its
+/// report, a JSON document.
 class staying_attach {
  public:
   explicit staying_attach(const running_job& job) : job_(job.pid_text()) {
@@ -43,7 +44,7 @@ class staying_attach {
   }
   [[nodiscard]] pid_t pid() const { return id_; }
   [[nodiscard]] std::string report() const { return file_contents(folder_.path("report")); }
-  /// It has ended after a job that ended by `check_its_own_end`, and says how.
+  /// Checks that the command ends well after `check_its_own_end`, and that it says how the starter ended.
   void check_end() const {
     int status = 0;
     REQUIRE(wait_for_process(id_, status, patience));
@@ -57,7 +58,7 @@ class staying_attach {
   pid_t id_ = -1;
 };
 
-/// None of the ranks is left, except as a zombie: whoever inherits them reaps them in its own time.
+/// Checks that no rank runs any more. A rank may be a zombie until the process that inherits it waits for it.
 inline void check_ranks_are_gone(const running_job& job) {
   for (const auto& [rank, pid] : job.ranks()) {
     CHECK(comes_true([pid = pid] { return process_state(pid) == ' ' || process_state(pid) == 'Z'; }));

@@ -25,8 +25,8 @@ struct helper_user {
 /// Drops all capabilities. Root keeps only the access to files that root owns.
 void drop_capabilities();
 
-/// Lowers a limit of setrlimit(2) of this process permanently (its soft and its hard value). A value that is lower
-/// already stays.
+/// Sets the soft and the hard value of a limit of setrlimit(2) to `most`, or to the hard value of before if that is
+/// lower. `resource`: RLIMIT_AS and the like.
 void limit_resource(int resource, std::uint64_t most);
 
 }  // namespace mpiacq::base

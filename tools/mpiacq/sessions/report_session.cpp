@@ -11,6 +11,7 @@
 #include "commands/progress_line.hpp"
 #include "proc/process_facts.hpp"
 #include "sessions/queues_session.hpp"
+#include "sessions/snapshot_of_job.hpp"
 #include "sessions/stacks_session.hpp"
 
 namespace mpiacq::tool {
@@ -93,7 +94,7 @@ rank_set ranks_with_cores(core_choice choice, const rank_set& blamed, const rank
       all = blamed;
       break;
     case core_choice::all:
-      for (const rank_process& rank : ranks.ranks()) all.add(rank.entry);
+      all = entries_of(ranks);
       break;
   }
   return all;

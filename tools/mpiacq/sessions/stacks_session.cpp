@@ -47,9 +47,7 @@ void stacks_session::sample() {
 }
 
 void stacks_session::sample_with(const group_stacks& failed) {
-  rank_set others;
-  for (const rank_process& rank : ranks_->ranks()) others.add(rank.entry);
-  others = others.without(failed.taken);
+  const rank_set others = entries_of(*ranks_).without(failed.taken);
   group_stacks seen = failed;
   seen.refused.clear();  // they are asked once more
   if (!others.empty()) {
