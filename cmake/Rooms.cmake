@@ -34,7 +34,7 @@ target_compile_options(mpiacq_sanitizers INTERFACE
 add_library(mpiacq_flags INTERFACE)
 target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags mpiacq_sanitizers)
 target_link_options(mpiacq_flags INTERFACE
-  ${mpiacq_sanitizer_link})
+  ${mpiacq_sanitizer_link} $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${MPIACQ_PROGRAM_LINK_OPTIONS}>)
 
 # The public API as a target: the include folder, and what the headers themselves need.
 add_library(mpiacq_api INTERFACE)
