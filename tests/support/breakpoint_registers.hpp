@@ -16,8 +16,8 @@ inline constexpr const char* breakpoint_registers_have_no_effect =
     "the breakpoint registers of this machine have no effect: gdb's hardware breakpoints stop no program, either";
 
 /// gdb sets a hardware breakpoint at the second instruction of a program, and runs it from the first one. True without
-/// gdb. gdb takes longer than most tests, each of which is a program run of its own: what it found is kept in the build
-/// folder until the machine boots again.
+/// gdb. Each test is a process of its own, and gdb takes longer than most of them. So the test that asks gdb keeps the
+/// answer in the build folder, for the other tests. The answer holds until the machine boots again.
 inline bool has_breakpoint_registers() {
   static const bool works = [] {
     std::string boot;
@@ -31,7 +31,7 @@ inline bool has_breakpoint_registers() {
     const bool ran_over = run.out.find("exited normally") != std::string::npos;
     const bool stopped = run.out.find("Breakpoint 1, ") != std::string::npos;
     // Where the build folder is another user's, nothing is kept.
-    if (ran_over || stopped) std::ofstream(kept) << (stopped ? "work" : "no effect") << '\n';
+    if (ran_over || stopped) std::ofstream(kept) << (ran_over ? "no effect" : "work") << '\n';
     return !ran_over;
   }();
   return works;
