@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "gdb.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "run_command.hpp"
 
@@ -35,13 +36,10 @@ std::string text_of(const variable_type& type) {
 
 /// What one gdb says of each expression, in their order.
 std::vector<std::string> gdb(const std::string& program, const std::vector<std::string>& expressions) {
-  std::vector<std::string> words = {"gdb",  "-q",
-                                    "-nx",  "-batch",
-                                    "-iex", "set debug-file-directory " MPIACQ_STARTERS "/debug",
-                                    "-iex", "set debuginfod enabled off"};
-  for (const std::string& expression : expressions) words.insert(words.end(), {"-ex", expression});
-  words.push_back(program);
-  const auto said = run_command(words);
+  std::vector<std::string> what;
+  for (const std::string& expression : expressions) what.insert(what.end(), {"-ex", expression});
+  what.push_back(program);
+  const auto said = run_command(gdb_command(what, MPIACQ_STARTERS "/debug"));
   INFO(said.out << said.err);
   std::vector<std::string> all;
   std::istringstream lines{said.out};
@@ -56,7 +54,7 @@ std::vector<std::string> gdb(const std::string& program, const std::vector<std::
 }  // namespace
 
 TEST_CASE("types of variables agree with gdb") {
-  if (run_command({"sh", "-c", "command -v gdb"}).exit_code != 0) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   const auto name = GENERATE(
       values<std::string>({"checked", "checked_breaks_9_1", "checked_breaks_9_3a", "checked_breaks_9_4a",
                            "checked_breaks_9_17a", "checked_separated", "starter_dwarf4", "starter_compressed"}));

@@ -66,10 +66,6 @@ struct two_worlds : reference_job {
   std::string spawned;
 };
 
-bool has_dot() {
-  return run_command({"/bin/sh", "-c", "command -v dot"}).exit_code == 0;
-}
-
 }  // namespace
 
 TEST_CASE("graph: the JSON is the same from the starter and from a rank, and equals what the job wrote down") {
@@ -143,7 +139,7 @@ TEST_CASE("graph: a problem stands below its process, and foreign text stays tex
   std::set<std::string> states;
   for (const json& visit : seen.at("visits")) states.insert(visit.at("state").get<std::string>());
   CHECK(states == std::set<std::string>{"read", "unreachable"});
-  if (!has_dot()) MPIACQ_SKIP("graphviz is not installed");
+  if (!is_installed("dot")) MPIACQ_SKIP("graphviz is not installed");
   const scratch_folder folder;
   CHECK(graph(job.pid(), {"--agents", "none", "--dot", "-o", folder.path("g.dot")}).exit_code == 0);
   const auto drawn = run_command({"dot", "-Tplain", folder.path("g.dot")});
@@ -156,7 +152,7 @@ TEST_CASE("graph: Graphviz draws each process that is more than a rank, each wor
   const auto dot = graph(job.pid(), {"--dot"});
   CHECK(dot.exit_code == 0);
   CHECK_THAT(dot.out, ContainsSubstring("digraph mpi2dd {"));
-  if (!has_dot()) MPIACQ_SKIP("graphviz is not installed");
+  if (!is_installed("dot")) MPIACQ_SKIP("graphviz is not installed");
   const scratch_folder folder;
   CHECK(graph(job.pid(), {"--dot", "-o", folder.path("g.dot")}).exit_code == 0);
   const auto drawn = run_command({"dot", "-Tplain", folder.path("g.dot")});

@@ -6,14 +6,11 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "gdb.hpp"
 
 using namespace mpiacq::test;
 
 namespace {
-
-bool is_installed(const std::string& program) {
-  return run_command({"sh", "-c", "command -v " + program}).exit_code == 0;
-}
 
 /// What stands behind "all ranks in one gdb:" on standard error.
 std::string line_for(const std::string& debugger, const std::string& said) {
@@ -59,7 +56,7 @@ void check_takes_all(const std::string& debugger, const std::string& more, const
 }  // namespace
 
 TEST_CASE("then stop: the gdb line has every rank as an inferior") {
-  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   check_takes_all("gdb", " -batch -ex 'info inferiors' </dev/null", "process ([0-9]+) +1 \\(native\\)");
 }
 

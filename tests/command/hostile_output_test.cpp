@@ -52,7 +52,7 @@ class hostile_job {
 
 /// What a command with these words writes about a job with hostile strings.
 void check_on_local_job(const std::vector<std::string>& words) {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const hostile_job job({});
   INFO(words.front());
   check_output(run_on(job.pid(), words));
@@ -90,7 +90,7 @@ TEST_CASE("hostile strings of a local job reach no terminal through inspect, che
 }
 
 TEST_CASE("hostile names of hosts reach no terminal") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const hostile_job job({"--host", hostile});
   const std::vector<std::string> words =
       GENERATE(values<std::vector<std::string>>({{"attach", "--agents", "none"},
@@ -107,7 +107,7 @@ TEST_CASE("hostile names of hosts reach no terminal") {
 }
 
 TEST_CASE("hostile names of functions reach no terminal") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const scratch_folder folder;
   const std::string program = folder.path("starter");
   const auto made = run_command(
@@ -125,7 +125,7 @@ TEST_CASE("hostile names of functions reach no terminal") {
 }
 
 TEST_CASE("the hostile name of a program that traces a rank reaches no terminal") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const pid_t rank = starter.ranks().at(1);
@@ -155,7 +155,7 @@ TEST_CASE("JSON keeps a hostile string unchanged, except for bytes that are not 
 }
 
 TEST_CASE("hostile text that ssh writes to standard error reaches no terminal unchanged") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const scratch_folder folder;
   const std::string ssh = folder.path("ssh");
   std::ofstream(folder.path("banner"), std::ios::binary) << hostile;
@@ -170,7 +170,7 @@ TEST_CASE("hostile text that ssh writes to standard error reaches no terminal un
 }
 
 TEST_CASE("hostile arguments in an agent's messages reach no terminal unchanged") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const auto run = run_command({MPIACQ_AGENT, hostile});
   check_output(run);
   CHECK(run.exit_code == 125);
@@ -178,7 +178,7 @@ TEST_CASE("hostile arguments in an agent's messages reach no terminal unchanged"
 }
 
 TEST_CASE("hostile paths in errors, and a hostile reason of an abort, reach no terminal") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const std::string path = "/nowhere/" + hostile;
   const std::vector<std::string> words = GENERATE_COPY(
       values<std::vector<std::string>>({{"inspect", path},

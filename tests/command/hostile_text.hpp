@@ -43,10 +43,6 @@ inline std::string unsafe_parts(const std::string& text) {
   return judge.exit_code == 0 ? judge.out : "the judge failed: " + judge.err;
 }
 
-inline bool has_python() {
-  return run_command({"python3", "-c", ""}).exit_code == 0;
-}
-
 /// Everything that a command wrote is safe for a terminal, and it wrote something.
 inline void check_output(const command_outcome& run) {
   INFO(run.out);

@@ -125,7 +125,7 @@ TEST_CASE("jobs: the list for people has a row for each job, and says what to do
 }
 
 TEST_CASE("jobs: strings of a job reach no terminal as they are") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const variables_job job(2, hostile);
   check_output(run_command({MPIACQ_COMMAND, "jobs"}));
   check_output(run_command({MPIACQ_COMMAND, "jobs", "--json"}));

@@ -61,7 +61,7 @@ void check_counts(const json& file, const char* failures, const char* errors) {
 }  // namespace
 
 TEST_CASE("junit: a job that hangs is a failure with the verdict, and the report is its text") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   queue_job job(2, words_of_a_deadlock());
   const auto run = with_junit({"--hang", "1", "--then", "kill"}, {std::to_string(job.pid())});
   CHECK(run.command.exit_code == 124);
@@ -79,7 +79,7 @@ TEST_CASE("junit: a job that hangs is a failure with the verdict, and the report
 }
 
 TEST_CASE("junit: a job that runs for too long is a failure if it is ended, and passes with its report if not") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   queue_job job(2, words_of_a_deadlock());
   const bool ends = GENERATE(true, false);
   const auto run = with_junit({"--timeout", "1", "--then", ends ? "kill" : "stop"}, {std::to_string(job.pid())});
@@ -91,7 +91,7 @@ TEST_CASE("junit: a job that runs for too long is a failure if it is ended, and 
 }
 
 TEST_CASE("junit: a rank that fails is a failure, also if mpiacq ends with status 0") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   queue_job job(2, words_of_a_deadlock());
   const scratch_folder folder;
   const std::string file = folder.path("junit.xml");
@@ -116,7 +116,7 @@ TEST_CASE("junit: a rank that fails is a failure, also if mpiacq ends with statu
 }
 
 TEST_CASE("junit: the end of the starter decides if there is no report") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   SECTION("exit status 0 passes") {
     const auto run = with_junit({"--hang", "600"}, {"--", fixture("starter_pie"), "--exit", "0"});
     CHECK(run.command.exit_code == 0);
@@ -147,7 +147,7 @@ TEST_CASE("junit: the end of the starter decides if there is no report") {
 }
 
 TEST_CASE("junit: the file is XML whatever bytes the names contain") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   // What XML 1.0 forbids, what ends an element, an attribute or a CDATA section, and what is no UTF-8.
   std::string name = hostile + "<&>\"']]>&#0;--> \xef\xbf\xbe\xef\xbf\xbf \xed\xa0\x80 \x01";
   SECTION("in the command") {

@@ -6,7 +6,7 @@
 using namespace mpiacq::test;
 
 TEST_CASE("hostile strings of an MPI2DD job reach no terminal") {
-  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   const scratch_folder of_ranks, of_directories;
   const std::string line_of_its_own = hostile.substr(0, hostile.find('\n'));  // the fixture sends its requests as lines
   const auto copy = [&](const scratch_folder& folder, const std::string& program) {

@@ -3,6 +3,8 @@
 // would have.
 #include <sstream>
 
+#include <unistd.h>
+
 #include "catch.hpp"
 #include "run_command.hpp"
 
@@ -60,7 +62,7 @@ TEST_CASE("minidebugger: an event that says nothing, a spawn, an abort after it 
 
 TEST_CASE("minidebugger: Open MPI's mpirun") {
   const std::string app = MPIACQ_RANKS "/mpi_pids_openmpi";
-  if (run_command({"sh", "-c", "command -v mpirun.openmpi && test -x " + app}).exit_code != 0) {
+  if (!is_installed("mpirun.openmpi") || ::access(app.c_str(), X_OK) != 0) {
     MPIACQ_SKIP("Open MPI (openmpi-bin, libopenmpi-dev) is not installed");
   }
   command_options how;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "gdb.hpp"
 #include "live_process.hpp"
 #include "run_command.hpp"
 
@@ -16,7 +17,7 @@ using namespace mpiacq::test;
 namespace {
 
 bool have_gdb() {
-  const auto asked = run_command({"gdb", "-q", "-nx", "-batch", "-ex", "python import ctypes; print('it has')"});
+  const auto asked = run_command(gdb_command({"-ex", "python import ctypes; print('it has')"}));
   return asked.out.find("it has") != std::string::npos;
 }
 constexpr const char* no_gdb = "gdb with Python and its ctypes is not installed";
@@ -48,7 +49,7 @@ class driven {
   std::vector<std::string> gdb_line(const std::string& mode) {
     how_.limit = std::chrono::seconds(120);
     how_.environment = {{"MPIACQ_SEAM", MPIACQ_SEAM}, {"MPIACQ_REPORT", folder_.path("report")}, {"MPIACQ_MODE", mode}};
-    return {"gdb", "-q", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-x", MPIACQ_GDB_DRIVES};
+    return gdb_command({"-x", MPIACQ_GDB_DRIVES});
   }
 
   scratch_folder folder_;
@@ -61,7 +62,7 @@ const std::map<std::string, std::string> as_root{
 constexpr const char* no_openmpi = "Open MPI (openmpi-bin, libopenmpi-dev) is not installed";
 
 bool have_openmpi() {
-  return run_command({"sh", "-c", "command -v mpirun.openmpi && test -x " + openmpi_ranks}).exit_code == 0;
+  return is_installed("mpirun.openmpi") && ::access(openmpi_ranks.c_str(), X_OK) == 0;
 }
 
 /// Checks that the report has every entry that the starter recorded.

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "crash_ways.hpp"
+#include "gdb.hpp"
 
 using namespace mpiacq::test;
 using Catch::Matchers::EndsWith;
@@ -130,11 +131,11 @@ TEST_CASE("watch --crash: the other ranks are held and in the tree, and core fil
   CHECK(end.at("address") == "0x10");
   CHECK(end.at("registers").is_object());
   REQUIRE(crash.at("cores").size() == 3);
-  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   for (const json& core : crash.at("cores")) {
     const std::string path = core.at("path");
-    const auto gdb = run_command({"gdb", "-q", "-nx", "-batch", "-ex", "bt", program_of(open_mpi, "mpi_crash"), path},
-                                 openmpi_options());
+    const auto gdb =
+        run_command(gdb_command({"-ex", "bt", program_of(open_mpi, "mpi_crash"), path}), openmpi_options());
     const bool is_failing = core.at("rank") == "1";
     CHECK_THAT(gdb.out, ContainsSubstring(is_failing ? "write_to" : "PMPI_Barrier"));
   }

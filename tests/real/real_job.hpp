@@ -21,10 +21,6 @@ inline std::string rank_program(const std::string& name) {
   return (elsewhere != nullptr ? std::string(elsewhere) : MPIACQ_RANKS) + "/" + name;
 }
 
-inline bool is_installed(const std::string& program) {
-  return run_command({"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin command -v " + program}).exit_code == 0;
-}
-
 /// What the ranks said of themselves: "rank R pid P host H", a line each.
 inline std::map<long, long> pids_printed(const std::string& output) {
   std::map<long, long> pids;

@@ -9,6 +9,7 @@
 
 #include <sys/wait.h>
 
+#include "gdb.hpp"
 #include "live_process.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
@@ -173,8 +174,7 @@ TEST_CASE("Remote crash: a rank of another host fails, and the report names it, 
   REQUIRE(std::filesystem::exists(path));
   CHECK(std::filesystem::file_size(path) == core.at("bytes"));
   if (is_installed("gdb")) {
-    const auto gdb =
-        run_command({"gdb", "-nx", "-batch", "-ex", "bt", rank_program("mpi_crash_openmpi"), path}, with_patience());
+    const auto gdb = run_command(gdb_command({"-ex", "bt", rank_program("mpi_crash_openmpi"), path}), with_patience());
     INFO(gdb.out << gdb.err);
     CHECK_THAT(gdb.out, ContainsSubstring(want.function) && ContainsSubstring(line_printed(done.run.out)));
   }

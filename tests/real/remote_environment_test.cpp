@@ -16,10 +16,6 @@ std::vector<std::string> hydra_on(const std::string& hosts, int ranks, const std
   return line;
 }
 
-bool has_hydra() {
-  return is_installed("mpiexec.hydra");
-}
-
 /// The transport of Open MPI between the hosts is TCP.
 std::vector<std::string> mpirun5_on(const std::string& places, int ranks, const std::vector<std::string>& program) {
   std::vector<std::string> line = {"env", "OMPI_MCA_btl=self,sm,tcp", mpirun, "--host", places, "--mca", "pml", "ob1",
@@ -133,7 +129,7 @@ bool is_left_alone(job_on_hosts& job, int status) {
 }  // namespace
 
 TEST_CASE("Remote environment: two jobs of stock Hydra on hosts by ssh, by starter and by rank", "[releases]") {
-  if (!has_hydra()) MPIACQ_SKIP("MPICH (mpich) is not installed");
+  if (!is_installed("mpiexec.hydra")) MPIACQ_SKIP("MPICH (mpich) is not installed");
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, hydra_on("h1,h2,h3,h4", 8, {rank_program("plain_pids")}));
   // Each rank of the second job forks a process that has all variables of the rank.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gdb.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "run_command.hpp"
 
@@ -26,8 +27,9 @@ inline bool has_breakpoint_registers() {
     std::string answer;
     if (std::getline(std::ifstream{kept}, answer) && (answer == "work" || answer == "no effect"))
       return answer == "work";
-    const auto run = run_command({"gdb", "-nx", "-batch", "-ex", "starti", "-ex", "set $first = $pc", "-ex", "stepi",
-                                  "-ex", "hbreak *$pc", "-ex", "set $pc = $first", "-ex", "continue", "/bin/true"});
+    const auto run =
+        run_command(gdb_command({"-ex", "starti", "-ex", "set $first = $pc", "-ex", "stepi", "-ex", "hbreak *$pc",
+                                 "-ex", "set $pc = $first", "-ex", "continue", "/bin/true"}));
     const bool ran_over = run.out.find("exited normally") != std::string::npos;
     const bool stopped = run.out.find("Breakpoint 1, ") != std::string::npos;
     // Where the build folder is another user's, nothing is kept.

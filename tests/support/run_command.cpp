@@ -132,6 +132,15 @@ scratch_folder::~scratch_folder() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
+bool is_installed(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders{(path == nullptr ? "" : path) + std::string(":/usr/sbin:/sbin")};
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
 std::string file_contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

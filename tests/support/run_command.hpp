@@ -58,6 +58,9 @@ class running_command {
 [[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
                                           const command_options& options = {});
 
+/// Whether a program is in a folder of PATH, or in one of those for the administrator's programs.
+[[nodiscard]] bool is_installed(const std::string& program);
+
 /// A temporary folder. The destructor removes it with its contents.
 class scratch_folder {
  public:

@@ -11,6 +11,7 @@
 #include "core/core_notes.hpp"
 #include "descriptors/unique_fd.hpp"
 #include "elf/elf_image.hpp"
+#include "gdb.hpp"
 #include "memory_kinds.hpp"
 #include "mpiacq/process/core_file.hpp"
 #include "take_core.hpp"
@@ -169,31 +170,17 @@ TEST_CASE("a written core has the memory of the process, which goes on") {
 }
 
 TEST_CASE("gdb reads the same stacks in a written core as in the process") {
-  if (run_command({"gdb", "--version"}).exit_code != 0) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   for (const std::string& variant : variants()) {
     INFO(variant);
     kinds k{variant};
     if (k.places.empty()) continue;
-    const auto gdb = [&](std::vector<std::string> of) {
-      std::vector<std::string> words = {"gdb",
-                                        "-nx",
-                                        "-batch",
-                                        "-iex",
-                                        "set debuginfod enabled off",
-                                        "-ex",
-                                        "thread apply all bt",
-                                        "-ex",
-                                        "info registers",
-                                        "-ex",
-                                        "info float",
-                                        "-ex",
-                                        "print known_value",
-                                        "-ex",
-                                        "print $_siginfo.si_signo",
-                                        "-ex",
-                                        "print zeros_at_first[4096]"};
-      words.insert(words.end(), of.begin(), of.end());
-      return run_command(words);
+    const auto gdb = [&](const std::vector<std::string>& of) {
+      std::vector<std::string> what = {
+          "-ex", "thread apply all bt", "-ex", "info registers",           "-ex", "info float",
+          "-ex", "print known_value",   "-ex", "print $_siginfo.si_signo", "-ex", "print zeros_at_first[4096]"};
+      what.insert(what.end(), of.begin(), of.end());
+      return run_command(gdb_command(what));
     };
     const auto live = gdb({"-p", std::to_string(k.process.pid().value())});
     if (frames(live.out).empty()) MPIACQ_SKIP("gdb may not trace: " + live.err);
@@ -226,7 +213,7 @@ TEST_CASE("gdb reads the same stacks in a written core as in the process") {
 }
 
 TEST_CASE("elfutils and binutils read a written core without complaint") {
-  if (run_command({"eu-stack", "--version"}).exit_code != 0) MPIACQ_SKIP("eu-stack is not installed");
+  if (!is_installed("eu-stack")) MPIACQ_SKIP("eu-stack is not installed");
   for (const std::string& variant : variants()) {
     INFO(variant);
     kinds k{variant};

@@ -129,10 +129,6 @@ class debuginfod_server {
   bool is_ready_ = false;
 };
 
-bool server_is_installed() {
-  return run_command({"sh", "-c", "command -v debuginfod"}).exit_code == 0;
-}
-
 /// A server that answers every request with the same bytes or, without bytes, accepts it and stays silent. An `endless`
 /// server repeats the last of these bytes until the client disconnects.
 class odd_server {
@@ -216,7 +212,7 @@ answer ask_for_symbol(const client_environment& client) {
 
 TEST_CASE("debuginfod: the server's file has symbols and types, and the server is asked only on request") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
-  if (!server_is_installed()) MPIACQ_SKIP("debuginfod is not installed");
+  if (!is_installed("debuginfod")) MPIACQ_SKIP("debuginfod is not installed");
   own_folder served;
   std::filesystem::copy_file(fixture(debug_file_of_fixture), served / "any-name.debug");
   const debuginfod_server server{served / "", id_of_fixture};
@@ -248,7 +244,7 @@ TEST_CASE("debuginfod: the server's file has symbols and types, and the server i
 TEST_CASE("debuginfod: the shared file of dwz comes from the server, too") {
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
-  if (!server_is_installed()) MPIACQ_SKIP("debuginfod is not installed");
+  if (!is_installed("debuginfod")) MPIACQ_SKIP("debuginfod is not installed");
   const auto notes = run_command({"readelf", "-n", fixture("dwz_common.debug")}).out;
   const auto at = notes.find("Build ID: ");
   REQUIRE(at != std::string::npos);

@@ -17,10 +17,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-bool is_there(const std::string& program) {
-  return run_command({"sh", "-c", "command -v " + program}).exit_code == 0;
-}
-
 /// A program of fixtures/code; empty if this compiler cannot make it.
 std::optional<std::string> compiled(const scratch_folder& folder, const std::string& compiler,
                                     const std::string& flags) {
@@ -103,7 +99,7 @@ counts compare(const std::string& path) {
 /// Compares a program made by this compiler with these options; skips without the compiler.
 void check_program(const std::string& compiler, const std::string& flags) {
   INFO(compiler << " " << flags);
-  if (!is_there(compiler)) MPIACQ_SKIP(compiler + " is not installed");
+  if (!is_installed(compiler)) MPIACQ_SKIP(compiler + " is not installed");
   const scratch_folder folder;
   const auto program = compiled(folder, compiler, flags);
   if (!program) MPIACQ_SKIP(compiler + " makes no program with " + flags);

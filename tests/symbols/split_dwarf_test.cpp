@@ -12,10 +12,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-bool is_installed(const std::string& program) {
-  return run_command({"sh", "-c", "command -v " + program}).exit_code == 0;
-}
-
 void run_script(const std::string& folder, const std::string& script) {
   command_options options;
   options.directory = folder;

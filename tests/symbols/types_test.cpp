@@ -23,10 +23,6 @@ std::string source(const std::string& name) {
   return std::string{MPIACQ_TYPES_SOURCES} + "/" + name;
 }
 
-bool is_there(const std::string& program) {
-  return run_command({"sh", "-c", "command -v " + program}).exit_code == 0;
-}
-
 void build(std::vector<std::string> words) {
   const auto built = run_command(words);
   INFO(built.err);
@@ -163,17 +159,18 @@ TEST_CASE("types of 32-bit programs agree with the compiler") {
 }
 
 TEST_CASE("types of a big-endian machine agree with the compiler") {
-  if (!is_there("s390x-linux-gnu-gcc")) MPIACQ_SKIP("s390x-linux-gnu-gcc is not installed (gcc-s390x-linux-gnu)");
+  if (!is_installed("s390x-linux-gnu-gcc")) MPIACQ_SKIP("s390x-linux-gnu-gcc is not installed (gcc-s390x-linux-gnu)");
   check_machine({"s390x-linux-gnu-gcc", {}, "s390x-linux-gnu-nm", EM_S390});
 }
 
 TEST_CASE("types of aarch64 agree with the compiler") {
-  if (!is_there("aarch64-linux-gnu-gcc")) MPIACQ_SKIP("aarch64-linux-gnu-gcc is not installed (gcc-aarch64-linux-gnu)");
+  if (!is_installed("aarch64-linux-gnu-gcc"))
+    MPIACQ_SKIP("aarch64-linux-gnu-gcc is not installed (gcc-aarch64-linux-gnu)");
   check_machine({"aarch64-linux-gnu-gcc", {}, "aarch64-linux-gnu-nm", EM_AARCH64});
 }
 
 TEST_CASE("types of clang agree with the compiler") {
-  if (!is_there("clang")) MPIACQ_SKIP("clang is not installed");
+  if (!is_installed("clang")) MPIACQ_SKIP("clang is not installed");
   check_machine({"clang", {}, "nm", EM_X86_64});
 }
 
@@ -200,7 +197,7 @@ TEST_CASE("types are found in type units, in a debug file, and in a shared debug
     CHECK_THAT(found->debug_file, ContainsSubstring("types.debug"));
   }
   SECTION("a file that debug files share") {
-    if (!is_there("dwz")) MPIACQ_SKIP("dwz is not installed");
+    if (!is_installed("dwz")) MPIACQ_SKIP("dwz is not installed");
     build_library(folder.path("types.so"), {"-gdwarf-4"});
     const auto told = told_by_symbols(folder.path("types.so"));
     std::filesystem::copy_file(folder.path("types.so"), folder.path("again.so"));
@@ -213,7 +210,7 @@ TEST_CASE("types are found in type units, in a debug file, and in a shared debug
 }
 
 TEST_CASE("types in namespaces and classes are found, with the members of base classes") {
-  if (!is_there("g++")) MPIACQ_SKIP("g++ is not installed");
+  if (!is_installed("g++")) MPIACQ_SKIP("g++ is not installed");
   const scratch_folder folder;
   const std::string file = folder.path("types.o");
   build({"g++", "-g", "-c", source("types.cc"), "-o", file});
@@ -234,7 +231,7 @@ TEST_CASE("types in namespaces and classes are found, with the members of base c
 }
 
 TEST_CASE("types of Fortran modules are found in any case of letters") {
-  if (!is_there("gfortran")) MPIACQ_SKIP("gfortran is not installed");
+  if (!is_installed("gfortran")) MPIACQ_SKIP("gfortran is not installed");
   const scratch_folder folder;
   command_options there;
   there.directory = folder.path("");

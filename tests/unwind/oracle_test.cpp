@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "gdb.hpp"
 #include "run_command.hpp"
 #include "stopped_process.hpp"
 
@@ -13,10 +14,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-bool is_installed(const std::string& tool) {
-  return ::access(("/usr/bin/" + tool).c_str(), X_OK) == 0;
-}
-
 std::vector<std::uint64_t> from_gdb(pid_t pid) {
   // gdb shows inlined calls as frames with the pc of the frame that contains them.
   const std::string script =
@@ -24,9 +21,8 @@ std::vector<std::uint64_t> from_gdb(pid_t pid) {
       "  if f.type() != gdb.INLINE_FRAME: print('frame', hex(f.pc()))\n  f = f.older()\n";
   const scratch_folder folder;
   std::ofstream(folder.path("script")) << script;
-  const auto said =
-      run_command({"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", std::to_string(pid), "-ex",
-                   "set backtrace past-main on", "-x", folder.path("script")});
+  const auto said = run_command(
+      gdb_command({"-p", std::to_string(pid), "-ex", "set backtrace past-main on", "-x", folder.path("script")}));
   std::vector<std::uint64_t> all;
   std::istringstream lines{said.out};
   for (std::string line; std::getline(lines, line);) {
@@ -62,7 +58,7 @@ void compare(reader oracle, const std::string& build, std::vector<std::string> w
 }  // namespace
 
 TEST_CASE("gdb finds the same frames") {
-  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   for (const char* build : {"optimised", "frame_pointers", "static_pie"}) {
     compare(from_gdb, build, {"recursion", "50"});
     compare(from_gdb, build, {"fault", "3"});
@@ -92,7 +88,7 @@ constexpr bool have_32_bits = false;
 TEST_CASE("32 bits: gdb finds the same frames") {
   if (!have_32_bits)
     MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386), or the kernel runs none");
-  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_static"}) {
     compare(from_gdb, build, {"recursion", "50"});
     compare(from_gdb, build, {"fault", "3"});

@@ -61,13 +61,13 @@ TEST_CASE("the symbols are in the module that the variant names") {
 }
 
 TEST_CASE("gdb shows the offsets of the document") {
-  if (run_command({"/bin/sh", "-c", "command -v gdb"}).exit_code != 0) MPIACQ_SKIP("gdb is not installed");
+  if (!is_installed("gdb")) MPIACQ_SKIP(gdb_not_installed);
   const std::string plain = GENERATE("", "_plain");
-  std::vector<std::string> command = {"gdb", "-nx", "-batch"};
+  std::vector<std::string> what;
   std::string expected;
   const auto ask = [&](const std::string& expression, int value) {
-    command.insert(command.end(), {"-ex", "print/d (long)" + expression});
-    expected += "$" + std::to_string(command.size() / 2 - 1) + " = " + std::to_string(value) + "\n";
+    what.insert(what.end(), {"-ex", "print/d (long)" + expression});
+    expected += "$" + std::to_string(what.size() / 2) + " = " + std::to_string(value) + "\n";
   };
   const auto offset = [&](const std::string& type, const std::string& member, int value) {
     ask("&((struct " + type + "*)0)->" + member, value);
@@ -87,8 +87,8 @@ TEST_CASE("gdb shows the offsets of the document") {
   ask("sizeof(struct MPI2DD_SPAWNDESC)", 16);
   offset("MPI2DD_DIRECTORYENTRY", "pid", 16);
   ask("sizeof(struct MPI2DD_DIRECTORYENTRY)", plain.empty() ? 20 : 24);
-  command.push_back(MPIACQ_MPI2DD "/mpi2dd_starter" + plain);
-  CHECK(told_by(command) == expected);
+  what.push_back(MPIACQ_MPI2DD "/mpi2dd_starter" + plain);
+  CHECK(told_by(gdb_command(what)) == expected);
 }
 
 TEST_CASE("a job of 32-bit programs") {

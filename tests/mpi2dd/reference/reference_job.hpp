@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include "gdb.hpp"
 #include "live_process.hpp"
 #include "run_command.hpp"
 
@@ -234,17 +235,17 @@ class gdb_at {
 
  private:
   static std::vector<std::string> words(pid_t pid, const std::vector<std::string>& commands) {
-    std::vector<std::string> all = {
-        "gdb", "-nx", "-batch", "-p", std::to_string(pid), "-ex", "break MPI2DD_breakpoint", "-ex", "echo attached\\n"};
-    for (const std::string& command : commands) all.insert(all.end(), {"-ex", command});
-    return all;
+    std::vector<std::string> what = {"-p",  std::to_string(pid), "-ex", "break MPI2DD_breakpoint",
+                                     "-ex", "echo attached\\n"};
+    for (const std::string& command : commands) what.insert(what.end(), {"-ex", command});
+    return gdb_command(what);
   }
   live_process process_;
 };
 
 /// Why gdb cannot attach to the tests' processes, which are not its children; empty if it can.
 inline std::string gdb_cannot_attach() {
-  if (run_command({"/bin/sh", "-c", "command -v gdb"}).exit_code != 0) return "gdb is not installed";
+  if (!is_installed("gdb")) return gdb_not_installed;
   const std::string scope = file_contents("/proc/sys/kernel/yama/ptrace_scope");
   const bool may = scope.empty() || scope.front() == '0' || (scope.front() < '3' && ::geteuid() == 0);
   return may ? "" : "kernel.yama.ptrace_scope keeps gdb from attaching";
