@@ -27,6 +27,7 @@
 #include "mpiacq/process/linker_cache.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "proc/process_state.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq {
 
@@ -86,10 +87,6 @@ std::vector<std::string> listed_in(const symbol& variable, memory_reader& memory
   return paths;
 }
 
-std::string folder_of(const std::string& path) {
-  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
-}
-
 bool is_same_file(const std::string& a, const std::string& b) {
   struct stat one {};
   struct stat other {};
@@ -111,11 +108,11 @@ bool is_file(const std::string& path, const std::string& root) {
 
 /// The folder of the MPI library; empty if the program has none.
 std::string mpi_folder(const process_symbols& symbols, const std::optional<symbol>& named) {
-  if (named) return folder_of(named->home->path);
+  if (named) return std::string{base::folder_of(named->home->path)};
   const auto modules = symbols.modules();
   const auto library =
       std::find_if(modules.begin(), modules.end(), [](const auto& one) { return is_mpi_library(one->path); });
-  return library == modules.end() ? std::string{} : folder_of((*library)->path);
+  return library == modules.end() ? std::string{} : std::string{base::folder_of((*library)->path)};
 }
 
 /// The folders in which the rank's dynamic linker searches for a name without a folder: that of its MPI library, its
@@ -134,7 +131,7 @@ std::vector<std::string> search_path(process_id rank, const process_symbols& sym
   std::istringstream own(environment_of(rank, "LD_LIBRARY_PATH").value_or(""));
   for (std::string folder; std::getline(own, folder, ':');) add(folder);
   for (const auto& one : symbols.modules()) {
-    if (!one->is_executable) add(folder_of(one->path));
+    if (!one->is_executable) add(base::folder_of(one->path));
   }
   for (const char* folder : {"/usr/local/lib/", "/lib/", "/usr/lib/", "/lib64/", "/usr/lib64/"}) add(folder);
   return folders;

@@ -10,13 +10,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "text/file_name.hpp"
+
 namespace mpiacq::base {
 
 namespace {
-
-std::string folder_of(std::string_view file) {
-  return std::string{file.substr(0, file.rfind('/') + 1)};
-}
 
 /// The folder of the shared library with this code. In a statically linked program, the path is the name by which the
 /// program was called, which may not be a path.
@@ -24,13 +22,13 @@ std::string library_folder() {
   Dl_info where{};
   if (::dladdr(reinterpret_cast<const void*>(&program_candidates), &where) == 0) return {};
   const std::string_view file = where.dli_fname == nullptr ? "" : where.dli_fname;
-  return file.starts_with('/') ? folder_of(file) : std::string{};
+  return file.starts_with('/') ? std::string{folder_of(file)} : std::string{};
 }
 
 std::string program_folder() {
   char target[4096];
   const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-  return length > 0 ? folder_of({target, static_cast<std::size_t>(length)}) : std::string{};
+  return length > 0 ? std::string{folder_of({target, static_cast<std::size_t>(length)})} : std::string{};
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {

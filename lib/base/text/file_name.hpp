@@ -10,4 +10,9 @@ namespace mpiacq::base {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+/// The part of a path up to its last '/', which it includes; empty if the path has none.
+[[nodiscard]] constexpr std::string_view folder_of(std::string_view path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
 }  // namespace mpiacq::base

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "errors/try.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -50,12 +51,17 @@ std::vector<std::string> roots_of(const debug_file_wanted& wanted) {
 }
 
 std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const debug_file_search& search) {
-  const std::string folder = folder_of(wanted.module_path);
-  std::vector<std::string> places = {folder + "/" + wanted.link->name, folder + "/.debug/" + wanted.link->name};
+  const std::string folder{base::folder_of(wanted.module_path)};
+  std::vector<std::string> places = {folder + wanted.link->name, folder + ".debug/" + wanted.link->name};
   for (const std::string& debug_folder : search.folders) {
-    places.push_back(debug_folder + (folder.starts_with('/') ? "" : "/") + folder + "/" + wanted.link->name);
+    places.push_back(debug_folder + (folder.starts_with('/') ? "" : "/") + folder + wanted.link->name);
   }
   return places;
+}
+
+/// The place that a name means: relative names are relative to the module's folder.
+std::string beside_module(const debug_file_wanted& wanted, const std::string& name) {
+  return name.starts_with('/') ? name : fmt::format("{}{}", base::folder_of(wanted.module_path), name);
 }
 
 /// The file at `place` below `root`, if it exists and belongs to the module. `crc_left`: the bytes that may still be
@@ -97,11 +103,6 @@ std::optional<elf::image> open_if_it_fits(const std::string& root, const std::st
 }
 
 }  // namespace
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
 
 result<std::uint32_t> crc_of_file(const elf::input_file& file, std::uint64_t& left) {
   if (file.size() > left) {
@@ -149,7 +150,7 @@ std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const
 std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted, const std::string& name,
                                                  const debug_file_search& search) {
   auto places = places_of_build_id(wanted, search);
-  places.push_back(name.starts_with('/') ? name : folder_of(wanted.module_path) + "/" + name);
+  places.push_back(beside_module(wanted, name));
   std::vector<error> not_found_is_told_once;
   for (const std::string& root : roots_of(wanted)) {
     for (const std::string& place : places) {
@@ -182,7 +183,7 @@ std::optional<supplement> supplement_of(elf::image& file) {
 }
 
 std::optional<elf::image> find_supplementary_file(const debug_file_wanted& wanted, const supplement& named) {
-  const std::string place = named.name.starts_with('/') ? named.name : folder_of(wanted.module_path) + "/" + named.name;
+  const std::string place = beside_module(wanted, named.name);
   for (const std::string& root : roots_of(wanted)) {
     auto file = elf::input_file::open_below(root, place);
     if (!file) continue;

@@ -21,9 +21,6 @@ struct debug_file_wanted {
   std::vector<std::string> roots;
 };
 
-/// The folder of a file, from the file's path.
-[[nodiscard]] std::string folder_of(const std::string& path);
-
 /// A separate debug file: `<folder>/.build-id/xx/yyyy.debug`, else the name of `.gnu_debuglink` in the module's own
 /// folder, in `.debug` there, and below each folder. The file must have the module's build id or, if one of them has
 /// none, the CRC of the link. Empty if there is none; files that do not match go to `problems`.

@@ -93,13 +93,12 @@ result<split_unit_files::found_unit> split_unit_files::find(const skeleton_unit&
     if (found) return std::move(*found);
   }
   const std::string& name = skeleton.file;
-  const std::string last_part{base::file_name_of(name)};
   std::vector<std::string> paths;
   if (name.starts_with('/'))
     paths.push_back(name);
   else if (!skeleton.folder.empty())
     paths.push_back(skeleton.folder + "/" + name);
-  paths.push_back(folder_of(module_path_) + "/" + last_part);
+  paths.push_back(fmt::format("{}{}", base::folder_of(module_path_), base::file_name_of(name)));
   for (const std::string& path : paths) {
     auto file = TRY(open_at(path));
     if (!file) continue;

@@ -44,7 +44,8 @@ std::vector<std::string> split(std::string_view list, std::string_view separator
   return parts;
 }
 
-std::string folder_of(const std::string& path) {
+/// Without symbolic links, as the dynamic linker replaces $ORIGIN.
+std::string origin_of(const std::string& path) {
   std::error_code ignored;
   const auto real = std::filesystem::canonical(path, ignored);
   return ignored ? "." : real.parent_path().string();
@@ -60,7 +61,7 @@ std::vector<std::string> run_path(const loaded_file& of, const std::optional<std
   for (std::string folder : split(*list, ":")) {
     for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"}) {
       for (std::size_t at = folder.find(token); at != std::string::npos; at = folder.find(token)) {
-        folder.replace(at, token.size(), folder_of(of.path));
+        folder.replace(at, token.size(), origin_of(of.path));
         if (folder.size() > 65536) return folders;
       }
     }

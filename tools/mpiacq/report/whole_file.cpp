@@ -15,6 +15,7 @@
 #include "descriptors/unique_fd.hpp"
 #include "errors/try.hpp"
 #include "report/output_queue.hpp"
+#include "text/file_name.hpp"
 
 namespace mpiacq::tool {
 
@@ -24,12 +25,6 @@ constexpr mode_t readable_by_umask = 0666;
 
 error failed(const char* what, const std::string& path) {
   return error{error_code::system, fmt::format("{} {}", what, path)}.with_errno(errno).on(path);
-}
-
-std::string folder_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 /// A name beside the file that no other file has.
@@ -64,8 +59,9 @@ struct whole_file::place {
     if (direct) {
       descriptor = base::unique_fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     } else {
-      descriptor =
-          base::unique_fd(::open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, readable_by_umask));
+      const std::string folder{base::folder_of(path)};
+      descriptor = base::unique_fd(
+          ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, readable_by_umask));
       // Some file systems, NFS among them, have no files without names.
       if (!descriptor) open_beside();
     }
