@@ -65,7 +65,7 @@ struct node_ranks::state {
   void serve_ends();
   void note_end(std::size_t place, const process_ending& how);
   [[nodiscard]] bool judge_ends();
-  void take_end_stacks(std::span<const rank_end> failed);
+  [[nodiscard]] node_stacks end_stacks_of(std::span<const ended_rank> ended);
   // ends/core_files.cpp
   [[nodiscard]] result<rank_core> write_core_of(std::size_t place, const rank_core_options& options);
   /// The processes that are held. Marks them as asked.

@@ -30,6 +30,10 @@ std::uint64_t out_of_memory_kills() {
   return count;
 }
 
+bool seems_out_of_memory(const process_ending& how, std::uint64_t kills_before) {
+  return how.status.signaled && how.status.value == SIGKILL && out_of_memory_kills() > kills_before;
+}
+
 mpi_phase phase_of(process_id pid, const debug_file_search& search) {
   if (const auto opened = running_target::open(pid, search)) {
     auto process = (*opened)->remembered();
@@ -52,7 +56,7 @@ rank_end read_end(const rank_process& rank, const process_ending& how, const ran
   if (how.sender.value() > 0 && how.sender != rank.pid) {
     if (const auto sender = stat_of(how.sender)) end.sender_name = sender->name;
   }
-  end.out_of_memory = how.status.signaled && how.status.value == SIGKILL && out_of_memory_kills() > kills_before;
+  end.out_of_memory = seems_out_of_memory(how, kills_before);
   if (!end.is_own_signal()) end.phase = phase_of(rank.pid, search);
   const std::array<process_id, 1> one = {rank.pid};
   const auto threads = grip.registers(one, which_threads::all, register_sets::general);

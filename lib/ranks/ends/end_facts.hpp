@@ -15,6 +15,9 @@ namespace mpiacq {
 /// does not count them.
 [[nodiscard]] std::uint64_t out_of_memory_kills();
 
+/// Whether SIGKILL ends the process, and the kernel has killed one for lack of memory since `kills_before` was counted.
+[[nodiscard]] bool seems_out_of_memory(const process_ending& how, std::uint64_t kills_before);
+
 /// How far MPI is in a process that is held.
 [[nodiscard]] mpi_phase phase_of(process_id pid, const debug_file_search& search);
 

@@ -12,6 +12,12 @@
 
 namespace mpiacq {
 
+/// A rank, by its place, and the thread that has ended it.
+struct ended_rank {
+  std::size_t place = 0;
+  thread_id thread;
+};
+
 /// The state of `node_ranks` while it follows its ranks to their ends.
 struct followed_ends {
   bool is_on = false;
@@ -20,6 +26,7 @@ struct followed_ends {
   /// Ranks that are held at their ends and have not been judged yet, by their places.
   std::vector<std::pair<std::size_t, process_ending>> pending;
   std::unordered_map<process_id, rank_end> known;  ///< of the ranks that are held at their ends
+  std::vector<ended_rank> without_stack;           ///< failed ranks whose stacks are still to be taken
   // Since the last question:
   std::vector<rank_end> failed;
   rank_set ended;

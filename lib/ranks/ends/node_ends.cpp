@@ -64,6 +64,7 @@ void node_ranks::state::unfollow_ends() {
   grip->unfollow();
   ends.pending.clear();
   ends.known.clear();
+  ends.without_stack.clear();
   for (rank_here& rank : here) {
     rank.held = false;
     if (std::exchange(rank.at_end, false)) rank.identity.state = hold_state::gone;
@@ -87,13 +88,13 @@ void node_ranks::state::serve_ends() {
   if (!ends.is_on) return;
   take_events();
   ends.signal.clear();
-  const std::size_t known = ends.failed.size();
   while (judge_ends()) {
     look_for_ends();
     take_hold();
     take_events();
   }
-  if (ends.failed.size() > known) take_end_stacks(std::span(ends.failed).subspan(known));
+  if (ends.without_stack.empty()) return;
+  merge(ends.stacks, merged(end_stacks_of(std::exchange(ends.without_stack, {}))));
 }
 
 void node_ranks::state::note_end(std::size_t place, const process_ending& how) {
@@ -106,10 +107,20 @@ bool node_ranks::state::judge_ends() {
   bool has_failed = false;
   for (const auto& [place, how] : std::exchange(ends.pending, {})) {
     rank_here& rank = here[place];
+    const ended_rank ended{place, how.thread};
+    // Two seconds after the kernel has killed a process for lack of memory, it takes this memory away, and the stack
+    // with it. So nothing else is read before.
+    std::optional<node_stacks> first;
+    if (seems_out_of_memory(how, ends.kills_before)) first = end_stacks_of({&ended, 1});
     rank_end end = read_end(ranks[place], how, *grip, debug_files, ends.kills_before);
     if (is_failure(end)) {
       ends.known[end.pid] = end;
       ends.failed.push_back(std::move(end));
+      if (first) {
+        merge(ends.stacks, merged(std::move(*first)));
+      } else {
+        ends.without_stack.push_back(ended);
+      }
       has_failed = true;
       continue;
     }
@@ -124,24 +135,23 @@ bool node_ranks::state::judge_ends() {
 }
 
 /// Takes the stack of the thread that has ended each of these ranks.
-void node_ranks::state::take_end_stacks(std::span<const rank_end> failed) {
+node_stacks node_ranks::state::end_stacks_of(std::span<const ended_rank> ended) {
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   std::vector<wanted_rank> wanted;
-  for (const rank_end& end : failed) {
-    const std::size_t place = place_of.at(end.pid);
-    const attach_target process{end.pid, here[place].identity.start_time, ranks[place].user};
-    wanted.push_back({end.entry, process, end.entry.value(), true});
+  for (const auto& [place, thread] : ended) {
+    const rank_process& rank = ranks[place];
+    wanted.push_back({rank.entry, {rank.pid, here[place].identity.start_time, rank.user}, rank.entry.value(), true});
   }
   stack_options all;
   all.threads = which_threads::all;
   node_stacks taken = stacks->take(wanted, all);
   for (std::size_t i = 0; i < taken.ranks.size(); ++i) {
     auto& threads = taken.ranks[i].threads;
-    const auto ended_it = [&](const thread_stack& stack) { return stack.thread == failed[i].thread; };
+    const auto ended_it = [&](const thread_stack& stack) { return stack.thread == ended[i].thread; };
     const bool is_there = std::any_of(threads.begin(), threads.end(), ended_it);
     if (is_there) std::erase_if(threads, [&](const thread_stack& stack) { return !ended_it(stack); });
   }
-  merge(ends.stacks, merged(std::move(taken)));
+  return taken;
 }
 
 group_ends node_ranks::ends() {
