@@ -54,7 +54,8 @@ std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const d
   const std::string folder{base::folder_of(wanted.module_path)};
   std::vector<std::string> places = {folder + wanted.link->name, folder + ".debug/" + wanted.link->name};
   for (const std::string& debug_folder : search.folders) {
-    places.push_back(debug_folder + (folder.starts_with('/') ? "" : "/") + folder + wanted.link->name);
+    places.push_back(
+        fmt::format("{}{}{}{}", debug_folder, folder.starts_with('/') ? "" : "/", folder, wanted.link->name));
   }
   return places;
 }

@@ -139,7 +139,7 @@ std::vector<std::string> library_search::candidates(const std::string& library, 
   if (library.find('/') != std::string::npos) return {library};
   std::vector<std::string> paths;
   const auto in_folders = [&](const std::vector<std::string>& folders) {
-    for (const std::string& folder : folders) paths.push_back(folder + "/" + library);
+    for (const std::string& folder : folders) paths.push_back(fmt::format("{}/{}", folder, library));
   };
   if (!dependent.dynamic.runpath) {  // DT_RUNPATH disables every DT_RPATH
     in_folders(run_path(dependent, dependent.dynamic.rpath));
@@ -181,9 +181,8 @@ std::vector<loaded_file> library_search::all_libraries(std::vector<error>& probl
       }
       if (!asked_for.insert(*name).second) continue;
       if (libraries.size() == max_libraries) {
-        problems.push_back(error{
-            error_code::limit,
-            fmt::format("{} needs more than {} libraries; the others are ignored", program_.path, max_libraries)});
+        problems.emplace_back(error_code::limit, fmt::format("{} needs more than {} libraries; the others are ignored",
+                                                             program_.path, max_libraries));
         return libraries;
       }
       auto found = find(*name, dependent);
