@@ -19,6 +19,7 @@
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/process/process_types.hpp"
 #include "mpiacq/queues/type_carriers.hpp"
+#include "text/file_name.hpp"
 #include "types/carrier_folder.hpp"
 #include "types/command_run.hpp"
 #include "types/recipes.hpp"
@@ -261,8 +262,8 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
   }
 
   auto place = TRY(place_of(request, facts.build_id));
-  const auto slash = place.rfind('/');
-  auto folder = TRY(work_folder::make(slash == std::string::npos ? "." : place.substr(0, slash + 1)));
+  const std::string beside{base::folder_of(place)};
+  auto folder = TRY(work_folder::make(beside.empty() ? "." : beside));
   TRY(compile(*of, where, build_id_text(facts), folder));
 
   type_carrier carrier{place, request.mpi, text_in(library, of->version_symbol), library, facts.build_id, {}};

@@ -108,8 +108,8 @@ bool node_ranks::state::judge_ends() {
   for (const auto& [place, how] : std::exchange(ends.pending, {})) {
     rank_here& rank = here[place];
     const ended_rank ended{place, how.thread};
-    // Two seconds after the kernel has killed a process for lack of memory, it takes this memory away, and the stack
-    // with it. So nothing else is read before.
+    // Two seconds after the kernel has killed a process for lack of memory, it frees the process's memory, and the
+    // stack can no longer be read. So the stack is read before everything else.
     std::optional<node_stacks> first;
     if (seems_out_of_memory(how, ends.kills_before)) first = end_stacks_of({&ended, 1});
     rank_end end = read_end(ranks[place], how, *grip, debug_files, ends.kills_before);

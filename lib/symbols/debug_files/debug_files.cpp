@@ -60,8 +60,8 @@ std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const d
   return places;
 }
 
-/// The place that a name means: relative names are relative to the module's folder.
-std::string beside_module(const debug_file_wanted& wanted, const std::string& name) {
+/// The path of a file that the module names. A relative name is relative to the module's folder.
+std::string path_named_by(const debug_file_wanted& wanted, const std::string& name) {
   return name.starts_with('/') ? name : fmt::format("{}{}", base::folder_of(wanted.module_path), name);
 }
 
@@ -151,7 +151,7 @@ std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const
 std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted, const std::string& name,
                                                  const debug_file_search& search) {
   auto places = places_of_build_id(wanted, search);
-  places.push_back(beside_module(wanted, name));
+  places.push_back(path_named_by(wanted, name));
   std::vector<error> not_found_is_told_once;
   for (const std::string& root : roots_of(wanted)) {
     for (const std::string& place : places) {
@@ -184,7 +184,7 @@ std::optional<supplement> supplement_of(elf::image& file) {
 }
 
 std::optional<elf::image> find_supplementary_file(const debug_file_wanted& wanted, const supplement& named) {
-  const std::string place = beside_module(wanted, named.name);
+  const std::string place = path_named_by(wanted, named.name);
   for (const std::string& root : roots_of(wanted)) {
     auto file = elf::input_file::open_below(root, place);
     if (!file) continue;

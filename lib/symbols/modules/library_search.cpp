@@ -44,7 +44,7 @@ std::vector<std::string> split(std::string_view list, std::string_view separator
   return parts;
 }
 
-/// Without symbolic links, as the dynamic linker replaces $ORIGIN.
+/// The folder by which the dynamic linker replaces $ORIGIN: that of the file itself, with all symbolic links resolved.
 std::string origin_of(const std::string& path) {
   std::error_code ignored;
   const auto real = std::filesystem::canonical(path, ignored);
