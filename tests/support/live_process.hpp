@@ -34,6 +34,8 @@ class live_process {
     argv.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
+      // The test may run with signals ignored, as in the background of a shell.
+      for (const int number : {SIGINT, SIGQUIT}) ::signal(number, SIG_DFL);
       ::dup2(input[0], STDIN_FILENO);
       ::dup2(output[1], STDOUT_FILENO);
       ::execvp(argv[0], argv.data());

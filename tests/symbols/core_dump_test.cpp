@@ -35,19 +35,26 @@ struct written {
   struct stat about {};
 };
 
-/// The core of a process that is held meanwhile.
+/// The core of a process that is held meanwhile. Each thread waits in read(0, ...) before and after it: until a thread
+/// that was held has called read again, its registers are those before the call.
 std::optional<written> write_core_of(process_id pid, const std::string& path, int signal = 0,
                                      core_write_options options = {}) {
-  const held_process held{pid};
-  if (!held.is_held()) return std::nullopt;
-  core_process process = held.process();
-  process.signal = signal;
-  live_memory memory{pid};
-  const base::unique_fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-  auto what = write_core(process, memory, file.get(), options);
-  if (!what) FAIL(what.error().message);
-  written w{path, std::move(*what), {}};
-  REQUIRE(::fstat(file.get(), &w.about) == 0);
+  const auto waits = [&] { return all_wait(pid); };
+  REQUIRE(comes_true(waits));
+  written w{path, {}, {}};
+  {
+    const held_process held{pid};
+    if (!held.is_held()) return std::nullopt;
+    core_process process = held.process();
+    process.signal = signal;
+    live_memory memory{pid};
+    const base::unique_fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    auto what = write_core(process, memory, file.get(), options);
+    if (!what) FAIL(what.error().message);
+    w.what = std::move(*what);
+    REQUIRE(::fstat(file.get(), &w.about) == 0);
+  }
+  REQUIRE(comes_true(waits));
   return w;
 }
 
