@@ -14,7 +14,8 @@ group_queues node_ranks::queues(const rank_queue_options& options) {
 }
 
 group_queues node_ranks::state::read_queues(const rank_queue_options& options) {
-  const auto [wanted, refused] = choose(options.ranks);
+  auto [wanted, refused] = choose(options.ranks);
+  for (wanted_rank& rank : wanted) rank.stopped_by_signal = is_stopped_by_signal(rank.process.process);
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   if (!queues) queues = std::make_unique<queue_taker>(*grip, *stacks);
   group_queues taken = queues->take(wanted, options);

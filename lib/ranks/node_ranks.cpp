@@ -12,6 +12,7 @@
 #include "errors/try.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "node_ranks_state.hpp"
+#include "proc/process_state.hpp"
 #include "worker_pool.hpp"
 
 namespace mpiacq {
@@ -250,6 +251,7 @@ void node_ranks::state::take_hold() {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (here[i].held || here[i].identity.state != hold_state::held) continue;
+    if (!is_followed(here[i])) here[i].in_group_stop = false;  // the tracer reports it again
     targets.push_back({ranks[i].pid, here[i].identity.start_time, ranks[i].user});
     places.push_back(i);
   }
@@ -282,6 +284,8 @@ void node_ranks::state::take_events() {
     rank_here& rank = here[place->second];
     if (auto* problem = std::get_if<tracing_problem>(&event->what)) rank.hold.why = std::move(problem->what);
     if (auto* lost = std::get_if<control_lost>(&event->what)) rank.hold.why = std::move(lost->why);
+    if (std::holds_alternative<group_stopped>(event->what)) rank.in_group_stop = true;
+    if (std::holds_alternative<group_continued>(event->what)) rank.in_group_stop = false;
     if (const auto* end = std::get_if<process_ended>(&event->what)) {
       // SIGKILL can end a rank before the tracer has stopped it at its end.
       const bool was_missed = ends.is_on && !rank.at_end && rank.identity.state == hold_state::held;
@@ -314,6 +318,19 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
     }
   }
   return found;
+}
+
+bool node_ranks::state::is_followed(const rank_here& rank) const {
+  return ends.is_on && !rank.not_followed;
+}
+
+bool node_ranks::state::is_stopped_by_signal(process_id pid) const {
+  const auto place = place_of.find(pid);
+  if (place == place_of.end()) return false;
+  const rank_here& rank = here[place->second];
+  // The kernel shows the stop of a traced process as the tracer's.
+  if (rank.held || is_followed(rank)) return rank.in_group_stop;
+  return grip->is_in_group_stop(pid) || mpiacq::is_stopped_by_signal(pid);
 }
 
 void node_ranks::state::let_go_of_others() {

@@ -23,6 +23,7 @@ struct node_ranks::state {
     bool held = false;
     bool asked = false;                 ///< the request under way includes this rank
     bool at_end = false;                ///< it is held just before its end
+    bool in_group_stop = false;         ///< of a rank that is held or followed: a signal has stopped it
     std::optional<error> not_followed;  ///< why its end will not be reported
   };
 
@@ -47,6 +48,8 @@ struct node_ranks::state {
   static std::unique_ptr<state> make(std::unique_ptr<rank_stopper> grip, std::vector<rank_process> ranks, bool compare);
   void look_for_ends();
   void take_hold();
+  /// Its end is awaited by the tracer, which thus traces it while it runs.
+  [[nodiscard]] bool is_followed(const rank_here& rank) const;
   void note(std::size_t place, result<void> outcome);
   void take_events();
   /// The ranks of a selection that can be looked at, and the reason for each of the others.
@@ -55,6 +58,9 @@ struct node_ranks::state {
     std::vector<std::pair<rank_process, error>> refused;
   };
   [[nodiscard]] chosen choose(const rank_selection& selection);
+  /// Whether a signal has stopped the rank, so that it does nothing until SIGCONT. On a busy machine, a SIGSTOP may be
+  /// on its way for long: it counts.
+  [[nodiscard]] bool is_stopped_by_signal(process_id pid) const;
   [[nodiscard]] group_queues read_queues(const rank_queue_options& options);
   [[nodiscard]] node_stacks take_stacks(const stack_options& options);
   /// Releases the ranks that an interrupted look has held. Ranks that the caller holds stay held.

@@ -256,7 +256,8 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
     one.doing.requests = std::move(one.call.requests);
     one.doing.on = std::move(one.call.on);
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
-    taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
+    taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml),
+                           one.rank->stopped_by_signal});
   }
   return taken;
 }

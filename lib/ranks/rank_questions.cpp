@@ -252,6 +252,7 @@ void merge(group_stacks& into, group_stacks&& other) {
   append_new(into.problems, std::move(other.problems));
   append_by_rank(into.calls, std::move(other.calls));
   into.stopped.add(other.stopped);
+  into.not_run.add(other.not_run);
   append_by_rank(into.positions, std::move(other.positions));
 }
 
@@ -302,6 +303,7 @@ group_stacks merged(node_stacks&& taken) {
   // Very many ranks can have the same reason.
   std::map<std::string, std::size_t> place_of;
   for (rank_stacks& rank : taken.ranks) {
+    if (!rank.has_run) all.not_run.add(rank.entry);
     if (!rank.taken) {
       const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
       if (is_new) all.refused.push_back({{}, rank.taken.error()});

@@ -25,6 +25,7 @@ struct rank_stacks {
   std::optional<rank_activity> doing = {};     ///< with arguments; empty if the caller did not ask for them
   std::optional<rank_position> position = {};  ///< empty if the caller did not ask for it
   bool stopped = false;                        ///< not taken: a signal has stopped it
+  bool has_run = true;                         ///< false: it had no chance to go on (`stack_options::run_first`)
 };
 
 /// The stacks of a node's ranks at one moment: `call_tree` makes one of them.

@@ -27,6 +27,12 @@ class rank_stopper {
   /// The next event of a held rank; empty if there is none.
   [[nodiscard]] virtual std::optional<process_event> next_event() = 0;
 
+  /// Whether a signal has stopped a rank that the job traces. False for each other rank.
+  [[nodiscard]] virtual bool is_in_group_stop(process_id rank) const {
+    (void)rank;
+    return false;
+  }
+
   /// Follows ranks to their ends, with one outcome for each: they run on, and `next_event` returns process_ending for
   /// each that is about to end. It is held then, until `let_go`.
   [[nodiscard]] virtual std::vector<result<void>> follow(std::span<const attach_target> ranks) {

@@ -19,8 +19,9 @@ namespace mpiacq {
 struct wanted_rank {
   entry_index entry;
   attach_target process;
-  std::uint32_t number = 0;  ///< in its world; beyond MPI_COMM_WORLD, for a spawned process, its identity
-  bool held = false;         ///< the same stopper holds it already: it is neither held nor released here
+  std::uint32_t number = 0;        ///< in its world; beyond MPI_COMM_WORLD, for a spawned process, its identity
+  bool held = false;               ///< the same stopper holds it already: it is neither held nor released here
+  bool stopped_by_signal = false;  ///< queues only: a signal has stopped it, until SIGCONT
 };
 
 /// Takes the stacks of processes, repeatedly: stops all of them together, copies their stacks, releases them, and only

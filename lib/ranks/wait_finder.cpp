@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "busy_ranks.hpp"
 #include "call_movement.hpp"
 
@@ -17,6 +19,8 @@ namespace {
 /// The time between two samples: long enough for a message to arrive and for its receiver to continue.
 constexpr std::chrono::milliseconds between_samples{20};
 constexpr int samples_between_looks = 8;
+/// The time on a processor that a rank needs to take up what has arrived: hundreds of rounds of an MPI's polling.
+constexpr std::chrono::milliseconds time_to_go_on{1};
 
 /// Replaces the reports of `all` by those of the retry.
 void put_into(group_queues& all, group_queues&& some) {
@@ -150,7 +154,10 @@ rank_set wait_finder::moved_among(const rank_set& ranks) {
       found_.interrupted = true;
       break;
     }
+    // The samples themselves keep a rank from running that seldom gets a processor.
+    if (sample + 1 == samples_between_looks) how.run_first = time_to_go_on;
     const group_stacks seen = ranks_.stacks(how);
+    not_run_ = seen.not_run;
     found_.held_for += seen.held_for;
     calls.add(seen);
     if (ranks.without(calls.moved()).empty()) break;
@@ -171,8 +178,30 @@ void wait_finder::confirm() {
   if (!found_.interrupted) look();
   if (found_.interrupted) return;
   drop_what_moved(moved, before, mismatches);
+  doubt_those_of(not_run_);
   std::stable_partition(found_.deadlocks.begin(), found_.deadlocks.end(),
                         [](const deadlock& one) { return one.certain; });
+}
+
+void wait_finder::doubt_those_of(const rank_set& not_run) {
+  rank_set named;
+  for (deadlock& one : found_.deadlocks) {
+    rank_set of_these;
+    for (const entry_index entry : one.ranks) of_these.add(entry);
+    const rank_set idle = of_these.both(not_run);
+    one.certain = one.certain && idle.empty();
+    named.add(idle);
+  }
+  for (call_mismatch& one : found_.mismatches) {
+    const rank_set idle = ranks_of(one).both(not_run);
+    one.certain = one.certain && idle.empty();
+    named.add(idle);
+  }
+  if (named.empty()) return;
+  const bool one = named.count() == 1;
+  found_.doubts.push_back(
+      fmt::format("{} {}: no processor was free for {} between two looks, so a message may be there",
+                  one ? "rank" : "ranks", named.text(), one ? "it" : "them"));
 }
 
 void wait_finder::drop_what_moved(const rank_set& moved, const std::set<std::vector<entry_index>>& before,

@@ -29,6 +29,8 @@ class wait_finder {
   void confirm();
   /// The ranks that several samples in a row do not all show in the same calls.
   [[nodiscard]] rank_set moved_among(const rank_set& ranks);
+  /// Doubts what rests on ranks that had no chance to go on between the looks.
+  void doubt_those_of(const rank_set& not_run);
   /// Drops deadlocks and mismatches of ranks that have moved since the first look, which had found these, and doubts
   /// those that are new.
   void drop_what_moved(const rank_set& moved, const std::set<std::vector<entry_index>>& before,
@@ -40,6 +42,7 @@ class wait_finder {
   bool confirms_;
   rank_queue_options how_;
   std::optional<spawned_processes> spawned_;  ///< set for a job with a table
+  rank_set not_run_;                          ///< the ranks that had no chance to go on between the looks
   confirmed_waits found_;
 };
 

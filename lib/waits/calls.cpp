@@ -11,15 +11,16 @@ namespace mpiacq {
 namespace {
 
 std::vector<rank_call> grouped(std::span<const rank_report> ranks, bool by_site) {
-  std::map<std::tuple<std::string, mpi_call_kind, call_site>, std::vector<std::uint32_t>> by_call;
+  std::map<std::tuple<std::string, mpi_call_kind, call_site, bool>, std::vector<std::uint32_t>> by_call;
   for (const rank_report& rank : ranks) {
     const rank_activity& doing = rank.doing;
-    by_call[{doing.function, doing.kind, by_site ? doing.at : call_site{}}].push_back(rank.entry.value());
+    by_call[{doing.function, doing.kind, by_site ? doing.at : call_site{}, by_site && rank.stopped_by_signal}]
+        .push_back(rank.entry.value());
   }
   std::vector<rank_call> found;
   for (auto& [call, numbers] : by_call) {
-    const auto& [function, kind, site] = call;
-    found.push_back({function, kind, waits::set_of(std::move(numbers)), site});
+    const auto& [function, kind, site, is_stopped] = call;
+    found.push_back({function, kind, waits::set_of(std::move(numbers)), site, is_stopped});
   }
   std::sort(found.begin(), found.end(),
             [](const rank_call& a, const rank_call& b) { return a.ranks.lowest() < b.ranks.lowest(); });

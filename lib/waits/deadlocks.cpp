@@ -160,6 +160,17 @@ wait_graphs begin_graphs(const picture& seen) {
   return graphs;
 }
 
+void free_stopped(const picture& seen, wait_graphs& graphs) {
+  std::vector<bool> which(seen.ranks.size());
+  for (std::size_t report = 0; report < which.size(); ++report) {
+    which[report] = seen.ranks[report].stopped_by_signal && !does_nothing_more(seen.ranks[report].doing);
+  }
+  if (std::find(which.begin(), which.end(), true) == which.end()) return;
+  graphs.certain.free(which);
+  graphs.likely.free(which);
+  std::erase_if(graphs.waits, [&](const rank_wait& wait) { return which[seen.report_of.at(wait.from.value())]; });
+}
+
 std::vector<deadlock> find_deadlocks(const wait_graphs& graphs, const picture& seen) {
   const std::vector<bool> none(seen.ranks.size(), false);
   std::vector<deadlock> found = deadlocks_in(graphs.certain, graphs, seen, none);

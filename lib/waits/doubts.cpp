@@ -46,6 +46,7 @@ struct gaps {
   numbers not_seen_what_they_do;
   numbers in_probe;  ///< in MPI_Probe, and the queue library does not list the probe
   numbers with_threads;
+  numbers stopped;
   std::array<numbers, classes> not_told;  ///< queues of which the library has no information
   std::array<numbers, classes> cut;
 };
@@ -54,6 +55,7 @@ gaps find_gaps(const picture& seen) {
   gaps found;
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     const std::uint32_t rank = seen.ranks[report].entry.value();
+    if (seen.ranks[report].stopped_by_signal) found.stopped.push_back(rank);
     if (!seen.ranks[report].report) {
       if (seen.ranks[report].doing.kind != mpi_call_kind::ended) found.without_report.push_back(rank);
       continue;
@@ -97,6 +99,7 @@ void add_doubts(const picture& seen, std::vector<std::string>& doubts) {
   say(found.without_communicators, "the queue library lists no communicators, so their operations are not known");
   say(found.not_looked_at, "members of a communicator that were not looked at");
   say(found.not_seen_what_they_do, "their calls are not known, so each of their waits is only possible");
+  say(found.stopped, "stopped by a signal until SIGCONT, so their waits are not known");
   say(found.in_probe, "in MPI_Probe, and no queue lists the probe");
   say(found.with_threads, "other threads of the program may do the operation that the first thread waits for");
   for (std::size_t c = 0; c < classes; ++c) {

@@ -86,6 +86,10 @@ class component_search {
 
 }  // namespace
 
+void needs::free(const std::vector<bool>& which) {
+  std::erase_if(needs_, [&](const one_need& one) { return one.who < which.size() && which[one.who]; });
+}
+
 void needs::need(node who, std::span<const node> one_of) {
   const std::size_t first = members_.size();
   members_.insert(members_.end(), one_of.begin(), one_of.end());

@@ -21,6 +21,8 @@ class needs {
   /// The node `who` needs one of these nodes. An empty list means that it is stuck.
   void need(node who, std::span<const node> one_of);
   void need(node who, node what) { need(who, std::span(&what, 1)); }
+  /// Takes all needs from the nodes with `true`, which may be fewer than there are nodes. They go on.
+  void free(const std::vector<bool>& which);
 
   /// Whether each node is stuck, by node. Takes linear time.
   [[nodiscard]] std::vector<bool> stuck() const;

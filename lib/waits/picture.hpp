@@ -69,6 +69,9 @@ struct wait_graphs {
 
 /// Makes one node for each report, and the need of each rank that does nothing any more.
 [[nodiscard]] wait_graphs begin_graphs(const picture& seen);
+/// Takes the waits from the ranks that a signal has stopped: what their calls wait for may have come. One that is in
+/// MPI_Finalize will do nothing more, also when it continues.
+void free_stopped(const picture& seen, wait_graphs& graphs);
 /// Deadlocks of both graphs: certain ones first.
 [[nodiscard]] std::vector<deadlock> find_deadlocks(const wait_graphs& graphs, const picture& seen);
 

@@ -2,6 +2,7 @@
 #include "mpiacq/queues/verdict.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +17,12 @@ using waits::counted_ranks;
 
 constexpr std::size_t places_named = 3;
 
+/// "in MPI_Recv at solver.c:88", "in no MPI call, at solver.c:88"
+std::string place_of(const rank_call& call) {
+  if (call.kind != mpi_call_kind::none) return fmt::format("in {}{}", call.function, site_text(call.at));
+  return fmt::format("in no MPI call{}{}", call.at.is_known() ? "," : "", site_text(call.at));
+}
+
 /// "rank 3, which is in no MPI call, at solver.c:88"
 std::string rank_with_place(const rank_call& call, const rank_names& names) {
   const bool one = call.ranks.count() == 1;
@@ -25,23 +32,35 @@ std::string rank_with_place(const rank_call& call, const rank_names& names) {
       return text + ", whose calls are not known";
     case mpi_call_kind::ended:
       return text + (one ? ", which has ended" : ", which have ended");
-    case mpi_call_kind::none:
-      return fmt::format("{}, which {} in no MPI call{}{}", text, one ? "is" : "are", call.at.is_known() ? "," : "",
-                         site_text(call.at));
     default:
-      return fmt::format("{}, which {} in {}{}", text, one ? "is" : "are", call.function, site_text(call.at));
+      return fmt::format("{}, which {} {}", text, one ? "is" : "are", place_of(call));
   }
 }
 
-/// The ranks with their places; only the first few places are named.
-std::string ranks_with_places(const std::vector<rank_call>& calls, const rank_names& names) {
+/// "rank 3 in MPI_Recv at solver.c:88"
+std::string stopped_rank(const rank_call& call, const rank_names& names) {
+  const std::string text = counted_ranks(call.ranks, names);
+  return call.kind == mpi_call_kind::unknown ? text : fmt::format("{} {}", text, place_of(call));
+}
+
+/// The ranks as `text_of` has those of one place; only the first few places are named.
+template <class TextOf>
+std::string ranks_with_places(const std::vector<rank_call>& calls, const rank_names& names, TextOf text_of) {
   std::string text;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (i == places_named) return text + fmt::format(", and {} more places", calls.size() - i);
     if (i != 0) text += i + 1 == calls.size() ? ", and " : ", ";
-    text += rank_with_place(calls[i], names);
+    text += text_of(calls[i], names);
   }
   return text;
+}
+
+rank_set stopped_ranks(std::span<const rank_report> ranks) {
+  rank_set stopped;
+  for (const rank_report& rank : ranks) {
+    if (rank.stopped_by_signal) stopped.add(rank.entry);
+  }
+  return stopped;
 }
 
 /// The calls of these ranks by their places. A rank without a report has an unknown call.
@@ -107,6 +126,11 @@ waiting_ranks waiting_ranks_of(const std::vector<rank_wait>& waits, bool only_ce
   return all;
 }
 
+std::string_view wait_verb(const waiting_ranks& all) {
+  if (!all.certain) return "may wait";
+  return all.waiting.count() == 1 ? "waits" : "wait";
+}
+
 /// The verdict names the ranks that wait for nobody while others wait for them.
 verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
   waiting_ranks all = waiting_ranks_of(found.waits, false);
@@ -115,19 +139,51 @@ verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, c
   if (all.idle.empty()) {
     return {verdict_basis::wait, wait_text(found.waits.front(), names), rank_set(found.waits.front().from)};
   }
-  const std::string_view verb = !all.certain ? "may wait" : all.waiting.count() == 1 ? "waits" : "wait";
   return {verdict_basis::wait,
-          fmt::format("{} {} for {}", counted_ranks(all.waiting, names), verb,
-                      ranks_with_places(calls_of_ranks(all.idle, ranks), names)),
+          fmt::format("{} {} for {}", counted_ranks(all.waiting, names), wait_verb(all),
+                      ranks_with_places(calls_of_ranks(all.idle, ranks), names, rank_with_place)),
           all.idle};
 }
 
+/// The verdict on ranks that a signal has stopped, and on those that wait for them.
+verdict of_stopped(const rank_set& stopped, const queue_waits& found, std::span<const rank_report> ranks,
+                   const rank_names& names) {
+  const std::string_view them = stopped.count() == 1 ? "it" : "them";
+  verdict given{verdict_basis::stopped,
+                fmt::format("a signal has stopped {}: only SIGCONT lets {} continue",
+                            ranks_with_places(calls_of_ranks(stopped, ranks), names, stopped_rank), them),
+                stopped};
+  std::vector<rank_wait> for_them;
+  std::copy_if(found.waits.begin(), found.waits.end(), std::back_inserter(for_them),
+               [&](const rank_wait& wait) { return !wait.to.both(stopped).empty(); });
+  if (for_them.empty()) return given;
+  const waiting_ranks all = waiting_ranks_of(for_them, false);
+  given.sentence += fmt::format("; {} {} for {}", counted_ranks(all.waiting, names), wait_verb(all), them);
+  return given;
+}
+
 verdict of_odd_ranks(const odd_ranks& found, const rank_names& names) {
-  verdict given{
-      verdict_basis::odd_ranks,
-      fmt::format("most ranks are in {}, but not {}", found.most.function, ranks_with_places(found.others, names)),
-      {}};
+  verdict given{verdict_basis::odd_ranks,
+                fmt::format("most ranks are in {}, but not {}", found.most.function,
+                            ranks_with_places(found.others, names, rank_with_place)),
+                {}};
   for (const rank_call& call : found.others) given.ranks.add(call.ranks);
+  return given;
+}
+
+/// If there is no reason among the ranks that were read, it may be in one that was not. The first cause is named.
+verdict of_nothing(std::span<const rank_report> ranks, const rank_names& names) {
+  verdict given{verdict_basis::nothing, "no rank is known to wait for another", {}};
+  const std::string* why = nullptr;
+  for (const rank_report& rank : ranks) {
+    // Without a queue library, the stack shows what the rank does.
+    if (rank.report || rank.doing.kind != mpi_call_kind::unknown) continue;
+    if (why == nullptr) why = &rank.report.error().message;
+    if (rank.report.error().message == *why) given.ranks.add(rank.entry);
+  }
+  if (why != nullptr) {
+    given.sentence += fmt::format(", but {} could not be looked at: {}", counted_ranks(given.ranks, names), *why);
+  }
   return given;
 }
 
@@ -141,6 +197,8 @@ std::string_view name(verdict_basis basis) {
       return "possible-deadlock";
     case verdict_basis::mismatch:
       return "mismatch";
+    case verdict_basis::stopped:
+      return "stopped";
     case verdict_basis::wait:
       return "wait";
     case verdict_basis::odd_ranks:
@@ -159,11 +217,12 @@ verdict find_verdict(const queue_waits& found, std::span<const rank_report> rank
   const auto mismatch = std::find_if(found.mismatches.begin(), found.mismatches.end(),
                                      [](const call_mismatch& one) { return one.certain; });
   if (mismatch != found.mismatches.end()) return of_mismatch(*mismatch, names);
+  if (const rank_set stopped = stopped_ranks(ranks); !stopped.empty()) return of_stopped(stopped, found, ranks, names);
   if (!found.deadlocks.empty()) return of_deadlock(found.deadlocks.front(), found, names);
   if (!found.mismatches.empty()) return of_mismatch(found.mismatches.front(), names);
   if (!found.waits.empty()) return of_waits(found, ranks, names);
   if (const auto odd = find_odd_ranks(ranks)) return of_odd_ranks(*odd, names);
-  return {verdict_basis::nothing, "no rank is known to wait for another", {}};
+  return of_nothing(ranks, names);
 }
 
 }  // namespace mpiacq

@@ -67,6 +67,7 @@ queue_waits find_waits(std::span<const rank_report> ranks) {
   waits::add_collectives(seen, graphs, found.doubts);
   waits::add_requests(seen, graphs, found.doubts);
   waits::add_calls(seen, graphs);
+  waits::free_stopped(seen, graphs);
   waits::add_doubts(seen, found.doubts);
   found.deadlocks = waits::find_deadlocks(graphs, seen);
   waits::add_mismatches(seen, graphs, found.deadlocks);

@@ -240,7 +240,7 @@ TEST_CASE("channel: a credential of another user is no proof") {
   const curve_key client = make_keys()->open, server = make_keys()->open;
   test::command_options nobody;
   nobody.as_nobody = true;
-  const std::string payload = "mpiacq.agent/5\n" + hex(client) + "\n" + hex(server) + "\n";
+  const std::string payload = "mpiacq.agent/6\n" + hex(client) + "\n" + hex(server) + "\n";
   const auto made = test::run_command({"munge", "--socket=" + munge.socket(), "--string=" + payload}, nobody);
   if (made.exit_code != 0) MPIACQ_SKIP("munge does not run: " + made.err);
   const trust front = trust::for_front_end(munge.socket(), "/nowhere").value();

@@ -100,7 +100,7 @@ TEST_CASE("messages: groups of many members call for signs of life, although few
 TEST_CASE("messages: names and words are the same as in the JSON documents") {
   const auto samples = test::sample_messages();
   const ordered hold = read_elsewhere(samples[8]);
-  CHECK(hold["schema"] == "mpiacq.agent/5");
+  CHECK(hold["schema"] == "mpiacq.agent/6");
   CHECK(hold["answer"]["agents"] == "0-3,7");
   CHECK(hold["answer"]["what"]["hold"]["others"][0]["state"] == "busy");
   CHECK(hold["answer"]["problems"][0]["why"]["code"] == "permission");
@@ -209,16 +209,16 @@ TEST_CASE("messages: another version is refused, and the reason names it") {
   const error why =
       refusal(written_elsewhere({{"schema", "mpiacq.agent/0"}, {"heartbeat", {{"done", 0}, {"all", 0}}}}));
   CHECK(why.code == error_code::unsupported);
-  CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/5"));
+  CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/6"));
 }
 
 TEST_CASE("messages: a well-formed document that is not a message is refused with the wrong byte") {
-  const ordered fine = {{"schema", "mpiacq.agent/5"}, {"heartbeat", {{"done", 0}, {"all", 0}}}};
+  const ordered fine = {{"schema", "mpiacq.agent/6"}, {"heartbeat", {{"done", 0}, {"all", 0}}}};
   REQUIRE(decode(written_elsewhere(fine)).has_value());
   ordered other = fine;
   other["heartbeat"]["more"] = 1;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
-  CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/5"}, {"begin", nullptr}})).message,
+  CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/6"}, {"begin", nullptr}})).message,
              ContainsSubstring("an unknown kind") && ContainsSubstring("byte 29 of 30"));
   other = fine;
   other["heartbeat"]["done"] = -1;

@@ -88,7 +88,7 @@ inline group_queues some_queues() {
   report.notes = {"a note"};
   report.problems = {error{error_code::limit, "too many"}.with_errno(12).at(target_address{4096}).on("/x")};
   group_queues queues;
-  queues.ranks.push_back({entry_index{1}, process_id{11}, report, some_activity(), "ob1"});
+  queues.ranks.push_back({entry_index{1}, process_id{11}, report, some_activity(), "ob1", true});
   queues.ranks.push_back({entry_index{4}, process_id{14}, fail(error_code::process_gone, "has ended")});
   queues.held_for = std::chrono::microseconds{1234};
   queues.notes = {"types from a carrier"};
@@ -213,6 +213,7 @@ inline std::vector<agents::message> sample_messages() {
                       std::chrono::microseconds{99},
                       {why},
                       {{entry_index{1}, some_activity()}}};
+  stacks.not_run = rank_set(3U);
   return {hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
           assignment{4,
                      {somebody, somebody},

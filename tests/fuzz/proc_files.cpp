@@ -67,6 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     default:
       (void)parse_namespace_link(text);
+      (void)parse_schedstat(text);
   }
   return 0;
 }

@@ -105,6 +105,10 @@ TEST_CASE("follow ends: a rank that a signal has stopped stays stopped, unless i
   ranks.first.pipes().order('g');
   CHECK(ranks.group->stacks().taken.text() == "0-1");
   CHECK(ranks.group->ends().failed.empty());
+  // While it is followed, the kernel shows its stop as the tracer's.
+  stack_options alone;
+  alone.leave_stopped = true;
+  CHECK(ranks.group->stacks(alone).stopped.text() == "0");
   ranks.group->unfollow_ends();
   CHECK(comes_true([&] { return process_state(ranks.first.pid()) == 'T'; }));
 

@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
 #include "node_ranks.hpp"
+#include "run_command.hpp"
 #include "running_starter.hpp"
 #include "worker_pool.hpp"
 
@@ -82,6 +83,34 @@ TEST_CASE("ranks that were held stay held") {
   CHECK(status_of(job.pid(1), "TracerPid") != "0");
   node->release();
   CHECK(runs_freely(job.pid(1)));
+}
+
+TEST_CASE("a rank that a signal has stopped is reported as such, also while it is held, and stays stopped") {
+  const queue_ranks job({{"receive:world:1:7:64", "in:MPI_Recv"}, {"receive:world:0:7:64", "in:MPI_Recv"}});
+  const auto node = job.node();
+  const auto stopped = [&] {
+    const group_queues seen = node->queues(trusting());
+    REQUIRE(seen.ranks.size() == 2);
+    CHECK(seen.ranks[0].doing.function == "MPI_Recv");
+    CHECK(find_waits(seen.ranks).deadlocks.empty() ==
+          (seen.ranks[0].stopped_by_signal || seen.ranks[1].stopped_by_signal));
+    return std::vector{seen.ranks[0].stopped_by_signal, seen.ranks[1].stopped_by_signal};
+  };
+  const std::vector<bool> none = {false, false};
+  const std::vector<bool> the_first = {true, false};
+  CHECK(stopped() == none);
+  REQUIRE(::kill(job.pid(0), SIGSTOP) == 0);
+  CHECK(stopped() == the_first);
+  CHECK(process_state(job.pid(0)) == 'T');
+  (void)node->hold();
+  CHECK(stopped() == the_first);
+  (void)node->release();
+  CHECK(stopped() == the_first);
+  CHECK(process_state(job.pid(0)) == 'T');
+  REQUIRE(::kill(job.pid(0), SIGCONT) == 0);
+  CHECK(stopped() == none);
+  (void)node->hold();
+  CHECK(stopped() == none);
 }
 
 TEST_CASE("a fault of one rank's queues is reported for that rank") {

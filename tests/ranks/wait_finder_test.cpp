@@ -44,15 +44,18 @@ struct scripted_ranks {
   std::uint32_t line = 10;             ///< from which they are called
   std::size_t queue_looks = 0;
   std::size_t samples = 0;
+  rank_set starved;  ///< have no processor, if a look lets the ranks run first
 
   explicit scripted_ranks(std::vector<std::uint32_t> ranks = {0, 1})
       : numbers(std::move(ranks)), functions(numbers.size(), "MPI_Recv") {
     script->answer = [this](const rank_question& what, const answer_terms&) -> rank_answer {
-      if (std::holds_alternative<ask_stacks>(what)) {
+      if (const auto* how = std::get_if<ask_stacks>(&what)) {
         ++samples;
         rank_set taken;
         for (const std::uint32_t rank : numbers) taken.add(rank);
-        return group_stacks{tree_in(functions, line), taken, {}, {}, {}};
+        group_stacks seen{tree_in(functions, line), taken, {}, {}, {}};
+        if (how->how.run_first > clock::duration::zero()) seen.not_run = starved;
+        return seen;
       }
       group_queues seen;
       seen.ranks = looks[std::min(queue_looks++, looks.size() - 1)];
@@ -83,6 +86,27 @@ TEST_CASE("waits: a deadlock that is the same at two looks is certain") {
   CHECK(found->seen.notes == std::vector<std::string>{"look 1", "look 2"});
   CHECK(found->held_for == std::chrono::milliseconds(2));
   CHECK_FALSE(found->interrupted);
+}
+
+TEST_CASE("waits: what rests on ranks that had no processor between two looks is not certain") {
+  scripted_ranks ranks;
+  ranks.looks = {crossed_receives().ranks()};
+  ranks.starved = rank_set(1U);
+  const auto found = ranks.group().waits();
+  REQUIRE(found.has_value());
+  REQUIRE(found->deadlocks.size() == 1);
+  CHECK_FALSE(found->deadlocks[0].certain);
+  REQUIRE_FALSE(found->doubts.empty());
+  CHECK(found->doubts.back() == "rank 1: no processor was free for it between two looks, so a message may be there");
+
+  SECTION("others do not matter") {
+    ranks.starved = rank_set(7U);
+    ranks.queue_looks = 0;
+    const auto again = ranks.group().waits();
+    REQUIRE(again.has_value());
+    CHECK(again->deadlocks.at(0).certain);
+    CHECK(again->doubts.empty());
+  }
 }
 
 TEST_CASE("waits: a deadlock that the second look does not show is gone") {

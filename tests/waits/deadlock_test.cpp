@@ -121,6 +121,41 @@ TEST_CASE("a rank that waits for an ended rank waits for ever") {
   CHECK(text_of(job.in(2, "MPI_Barrier").waits().deadlocks) == "0,1,2");
 }
 
+TEST_CASE("a rank that a signal has stopped is in no deadlock, because what it waits for may have come") {
+  made_job job(4);
+  job.receive(0, 1, 7).receive(1, 0, 7).receive(2, 1, 7);
+  for (const std::uint32_t rank : {0U, 1U, 2U}) job.in(rank, "MPI_Recv");
+  CHECK(text_of(job.waits().deadlocks) == "0>1 (2)");
+  job.stopped(1);
+  const queue_waits found = job.waits();
+  CHECK(found.deadlocks.empty());
+  CHECK(text_of(found.waits) == "0>1 2>1");
+  REQUIRE(found.doubts.size() == 1);
+  CHECK(found.doubts.front() == "rank 1: stopped by a signal until SIGCONT, so their waits are not known");
+
+  SECTION("nor in one that is only possible") {
+    job.in(0, "MPI_Waitall").receive(0, 2, 7);
+    CHECK(job.waits().deadlocks.empty());
+  }
+  SECTION("others are") {
+    job.receive(2, 3, 8).receive(3, 2, 7).in(3, "MPI_Recv");
+    job.communicator(2, 0)
+        .of(queue_class::receives)
+        .operations.erase(job.communicator(2, 0).of(queue_class::receives).operations.begin());
+    CHECK(text_of(job.waits().deadlocks) == "2>3");
+  }
+  SECTION("in MPI_Finalize it will do nothing more, also when it continues") {
+    job.communicator(1, 0).of(queue_class::receives).operations.clear();
+    job.in(1, "MPI_Finalize");
+    CHECK(text_of(job.waits().deadlocks) == "0,1,2");
+  }
+  SECTION("in a collective call it has come to the call") {
+    made_job barrier(3);
+    for (const std::uint32_t rank : {0U, 1U, 2U}) barrier.in(rank, "MPI_Barrier");
+    CHECK(barrier.stopped(1).waits().waits.empty());
+  }
+}
+
 TEST_CASE("deadlocks of a hundred thousand ranks are found, in a ring and with any source") {
   constexpr std::uint32_t size = 100'000;
   waits::needs ring;

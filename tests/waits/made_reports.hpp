@@ -92,6 +92,11 @@ class made_job {
     return *this;
   }
 
+  /// By a signal.
+  made_job& stopped(std::uint32_t rank) {
+    ranks_[rank].stopped_by_signal = true;
+    return *this;
+  }
   made_job& ended(std::uint32_t rank) {
     unreadable(rank);
     ranks_[rank].doing = {mpi_call_kind::ended, "", false};

@@ -102,6 +102,52 @@ TEST_CASE("a verdict on a deadlock names its ranks and the line of the first one
         "perhaps the collective calls on MPI_COMM_WORLD do not match: rank 2 is in MPI_Bcast, rank 3 is in MPI_Reduce");
 }
 
+TEST_CASE("a verdict without a reason names the first ranks that could not be looked at, and why") {
+  auto ranks = barrier_without_rank_3();
+  ranks[1].report = ranks[3].report = fail(error_code::busy, "gdb traces it");
+  ranks[2].report = fail(error_code::timed_out, "it does not stop");
+  ranks[0].report = fail(error_code::process_gone, "it has ended");
+  for (auto& rank : ranks) rank.doing = {};
+  ranks[0].doing.kind = mpi_call_kind::ended;
+  const verdict given = find_verdict({}, ranks);
+  CHECK(given.basis == verdict_basis::nothing);
+  CHECK(given.sentence == "no rank is known to wait for another, but ranks 1,3 could not be looked at: gdb traces it");
+  CHECK(given.ranks.text() == "1,3");
+}
+
+TEST_CASE("a verdict on ranks that a signal has stopped names them, where they are, and the ranks that wait for them") {
+  auto ranks = barrier_without_rank_3();
+  ranks[3].stopped_by_signal = true;
+  queue_waits found;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) found.waits.push_back(wait_of(rank, rank_set(3U)));
+  const verdict given = find_verdict(found, ranks);
+  CHECK(given.basis == verdict_basis::stopped);
+  CHECK(name(given.basis) == "stopped");
+  CHECK(given.ranks.text() == "3");
+  CHECK(given.sentence ==
+        "a signal has stopped rank 3 in no MPI call, at solver.c:88: only SIGCONT lets it continue; ranks 0-2 wait for "
+        "it");
+
+  SECTION("nobody is known to wait for them") {
+    ranks[1].stopped_by_signal = true;
+    CHECK(find_verdict({}, ranks).sentence ==
+          "a signal has stopped rank 1 in MPI_Barrier at app.c:30, and rank 3 in no MPI call, at solver.c:88: only "
+          "SIGCONT "
+          "lets them continue");
+  }
+  SECTION("a wait that is not certain") {
+    found.waits.erase(found.waits.begin(), found.waits.begin() + 2);
+    found.waits.front().certain = false;
+    CHECK(find_verdict(found, ranks).sentence.ends_with("; rank 2 may wait for it"));
+  }
+  SECTION("a deadlock of other ranks is told first if it is certain, and only then") {
+    found.deadlocks.emplace_back().ranks = {entry_index{0}, entry_index{1}};
+    CHECK(find_verdict(found, ranks).basis == verdict_basis::deadlock);
+    found.deadlocks.front().certain = false;
+    CHECK(find_verdict(found, ranks).basis == verdict_basis::stopped);
+  }
+}
+
 TEST_CASE("a verdict on a rank that waits for itself says so once") {
   queue_waits found;
   found.waits = {wait_of(2, rank_set(2U))};

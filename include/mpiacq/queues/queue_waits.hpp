@@ -116,8 +116,9 @@ struct queue_waits {
 ///
 /// A rank waits if it is in a call that waits. If several operations are pending and it cannot be seen which of them
 /// the call needs, one of them is assumed to be enough; `certain` deadlocks assume no more. A rank in MPI_Finalize, and
-/// one whose process has ended, makes no MPI call any more: a rank that needs it waits for ever. The time is n log n in
-/// operations and members of groups.
+/// one whose process has ended, makes no MPI call any more: a rank that needs it waits for ever. A rank that a signal
+/// has stopped (`rank_report::stopped_by_signal`) waits for SIGCONT alone: others may wait for it, and it is in no
+/// deadlock. The time is n log n in operations and members of groups.
 [[nodiscard]] queue_waits find_waits(std::span<const rank_report> ranks);
 
 /// The ranks that are in the same call.
@@ -125,11 +126,13 @@ struct rank_call {
   std::string function;  ///< as `rank_activity::function`
   mpi_call_kind kind = mpi_call_kind::unknown;
   rank_set ranks;
-  call_site at = {};  ///< where they have called it; only `calls_by_site` fills it in
+  call_site at = {};        ///< where they have called it; only `calls_by_site` fills it in
+  bool is_stopped = false;  ///< a signal has stopped them (`rank_report::stopped_by_signal`); only `calls_by_site`
 };
 /// The calls of all ranks in the order of their lowest ranks. It needs only stacks, no queues.
 [[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_report> ranks);
-/// As `calls_of`. Ranks that have made the same call in different places of the program are apart.
+/// As `calls_of`. Ranks that have made the same call in different places of the program are apart, and so are those
+/// that a signal has stopped.
 [[nodiscard]] std::vector<rank_call> calls_by_site(std::span<const rank_report> ranks);
 
 /// Ranks that are elsewhere than most. They tell where to look if no wait explains why a job stands still.

@@ -22,12 +22,13 @@ enum class verdict_basis : std::uint8_t {
   deadlock,           ///< ranks that can never go on
   possible_deadlock,  ///< ranks that can never go on if all waits that are not certain are real
   mismatch,           ///< collective calls that do not belong together
+  stopped,            ///< a signal has stopped ranks, which do nothing until SIGCONT
   wait,               ///< ranks wait for others, which wait for nobody
   odd_ranks,          ///< no wait is known; most ranks are in one call, and some are elsewhere
   crash,              ///< ranks have failed
-  nothing,            ///< the look shows no reason
+  nothing,            ///< the look shows no reason; the sentence names ranks that could not be looked at
 };
-/// "deadlock", "possible-deadlock", "mismatch", "wait", "odd-ranks", "crash", "nothing"
+/// "deadlock", "possible-deadlock", "mismatch", "stopped", "wait", "odd-ranks", "crash", "nothing"
 [[nodiscard]] std::string_view name(verdict_basis basis);
 
 /// Why a job stands still, as one look shows it.
@@ -36,7 +37,8 @@ struct verdict {
   /// "ranks 0-62 wait for rank 63, which is in no MPI call, at solver.c:88". It contains names from the ranks as they
   /// are: escape it before you print it.
   std::string sentence;
-  /// The ranks to look at first: those of the deadlock, those that the others wait for, or those that are elsewhere.
+  /// The ranks to look at first: those of the deadlock, those that a signal has stopped, those that the others wait
+  /// for, those that are elsewhere, or those that could not be looked at.
   rank_set ranks;
 };
 

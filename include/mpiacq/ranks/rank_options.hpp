@@ -57,6 +57,10 @@ struct stack_options {
   /// launcher may have stopped it, and be about to continue it: Slurm's daemon does not continue a task that has a
   /// tracer at that moment. The state is read once, before the look.
   bool leave_stopped = false;
+  /// Let the ranks run before the look: each is held only after its first thread has used a processor for so long, or
+  /// sleeps, but after three seconds at the latest. Those that did not get that far are in `group_stacks::not_run`. 0:
+  /// do not wait.
+  clock::duration run_first = {};
   /// Say where each rank is in numbers: `group_stacks::positions`.
   bool positions = false;
 };

@@ -23,6 +23,9 @@ struct rank_report {
   result<queue_report> report;          ///< its message queues, or why they are not known
   rank_activity doing = {};             ///< the call that the rank is in
   std::optional<std::string> pml = {};  ///< Open MPI: the point-to-point layer in use (`pml_in_use`); empty: not known
+  /// A signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU) had stopped the rank before the look. It does nothing until SIGCONT:
+  /// a message that its call waits for may have arrived long ago.
+  bool stopped_by_signal = false;
 };
 
 /// Whether a report is complete: it has no problems, and the library got all the types that it asked for.

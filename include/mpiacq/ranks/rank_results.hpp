@@ -78,6 +78,10 @@ struct group_stacks {
   rank_set stopped = {};
   /// One for each rank of `taken`, in order of entries, if `stack_options::positions` has asked for them.
   std::vector<rank_position> positions = {};
+  /// The ranks that had no chance to go on before this look (`stack_options::run_first`): other programs have used
+  /// their processors all the time, or they are held. They are where they were at the last look, whatever they wait
+  /// for.
+  rank_set not_run = {};
 };
 
 /// The outcome of opening gates.

@@ -64,6 +64,7 @@ inline constexpr auto members<stack_options> = std::tuple{member{"ranks", &stack
                                                           member{"max_frames", &stack_options::max_frames},
                                                           member{"arguments", &stack_options::arguments},
                                                           member{"leave_stopped", &stack_options::leave_stopped},
+                                                          member{"run_first_us", &stack_options::run_first},
                                                           member{"positions", &stack_options::positions}};
 template <>
 inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
@@ -165,10 +166,11 @@ inline constexpr auto members<rank_position> = std::tuple{member{"rank", &rank_p
                                                           member{"bytes_moved", &rank_position::bytes_moved}};
 template <>
 inline constexpr auto members<group_stacks> =
-    std::tuple{member{"tree", &group_stacks::tree},         member{"taken", &group_stacks::taken},
-               member{"refused", &group_stacks::refused},   member{"held_us", &group_stacks::held_for},
-               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls},
-               member{"stopped", &group_stacks::stopped},   member{"positions", &group_stacks::positions}};
+    std::tuple{member{"tree", &group_stacks::tree},          member{"taken", &group_stacks::taken},
+               member{"refused", &group_stacks::refused},    member{"held_us", &group_stacks::held_for},
+               member{"problems", &group_stacks::problems},  member{"calls", &group_stacks::calls},
+               member{"stopped", &group_stacks::stopped},    member{"not_run", &group_stacks::not_run},
+               member{"positions", &group_stacks::positions}};
 template <>
 inline constexpr auto members<group_ends> =
     std::tuple{member{"failed", &group_ends::failed}, member{"ended", &group_ends::ended},

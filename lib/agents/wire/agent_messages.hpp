@@ -23,7 +23,7 @@
 namespace mpiacq::agents {
 
 /// Names the protocol and its version. Every message carries it.
-inline constexpr std::string_view schema = "mpiacq.agent/5";
+inline constexpr std::string_view schema = "mpiacq.agent/6";
 /// The size of the largest message, in bytes.
 inline constexpr std::size_t most_bytes = most_written;
 

@@ -131,9 +131,10 @@ inline constexpr auto members<rank_activity> = std::tuple{member{"kind", &rank_a
                                                           member{"requests", &rank_activity::requests},
                                                           member{"on", &rank_activity::on}};
 template <>
-inline constexpr auto members<rank_report> = std::tuple{
-    member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
-    member{"doing", &rank_report::doing}, member{"pml", &rank_report::pml}};
+inline constexpr auto members<rank_report> =
+    std::tuple{member{"rank", &rank_report::entry},    member{"pid", &rank_report::pid},
+               member{"report", &rank_report::report}, member{"doing", &rank_report::doing},
+               member{"pml", &rank_report::pml},       member{"stopped_by_signal", &rank_report::stopped_by_signal}};
 template <>
 inline constexpr auto members<agents::group_run> =
     std::tuple{member{"first", &agents::group_run::first}, member{"step", &agents::group_run::step},

@@ -103,6 +103,13 @@ std::vector<process_id> parse_namespace_pids(std::string_view status) {
   return all;
 }
 
+std::optional<std::uint64_t> parse_schedstat(std::string_view schedstat) {
+  std::uint64_t used = 0;
+  const char* const behind = schedstat.data() + schedstat.size();
+  const auto [end, problem] = std::from_chars(schedstat.data(), behind, used);
+  return problem == std::errc{} && end != behind && *end == ' ' ? std::optional{used} : std::nullopt;
+}
+
 std::optional<std::uint64_t> parse_namespace_link(std::string_view link) {
   const auto bracket = link.find(":[");
   if (bracket == std::string_view::npos || !link.ends_with(']')) return std::nullopt;

@@ -46,6 +46,9 @@ struct process_stat {
 /// Empty if the text has no state, no parent or no start time.
 [[nodiscard]] std::optional<process_stat> parse_process_stat(std::string_view stat);
 
+/// The nanoseconds for which a thread has used a processor, from /proc/PID/schedstat; empty if the text has no number.
+[[nodiscard]] std::optional<std::uint64_t> parse_schedstat(std::string_view schedstat);
+
 /// The rest of the line "NAME:" of /proc/PID/status, without the blanks before it; empty if there is no such line. A
 /// process cannot forge a line: the first line is its name, in which the kernel escapes newlines.
 [[nodiscard]] std::optional<std::string_view> status_line(std::string_view status, std::string_view name);

@@ -53,9 +53,11 @@ struct job::state::event_handler {
   }
   void operator()(const process_born&) const {}
   void operator()(const group_stopped& stop) const {
+    process.in_group_stop = true;
     if (is_starter()) job.events.add(starter_stopped{stop.signal});
   }
   void operator()(const group_continued&) const {
+    process.in_group_stop = false;
     if (is_starter()) job.events.add(starter_continued{});
   }
   /// Not asked for.

@@ -116,6 +116,11 @@ void job_rank_stopper::keep_held() {
   if (second_) (void)second_->keep_held();
 }
 
+bool job_rank_stopper::is_in_group_stop(process_id rank) const {
+  const followed_process* process = loop_.find(rank);
+  return process != nullptr && process->in_group_stop;
+}
+
 std::optional<process_event> job_rank_stopper::next_event() {
   if (!second_) return std::nullopt;
   auto event = second_->wait(clock::now());

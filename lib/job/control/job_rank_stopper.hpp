@@ -30,6 +30,7 @@ class job_rank_stopper final : public rank_stopper {
                                                                              register_sets sets) const override;
   void keep_held() override;
   std::optional<process_event> next_event() override;
+  [[nodiscard]] bool is_in_group_stop(process_id rank) const override;
 
  private:
   [[nodiscard]] std::vector<result<void>> stop_traced(std::span<const attach_target> ranks);

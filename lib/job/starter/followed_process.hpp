@@ -29,7 +29,8 @@ struct followed_process {
   bool stays = false;                            ///< it is wanted held: whatever stops it leaves it stopped
   bool waits = false;                            ///< it stands at an event that the caller has to answer
   bool ended = false;
-  bool is_traced = true;  ///< false for the starter of a job that the environment shows: it needs no tracer
+  bool in_group_stop = false;  ///< a signal has stopped it, until SIGCONT
+  bool is_traced = true;       ///< false for the starter of a job that the environment shows: it needs no tracer
   /// Launched: MPIR_being_debugged as it was written, until the table has been reported.
   std::optional<write_bytes> announced;
 

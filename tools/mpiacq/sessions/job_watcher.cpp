@@ -123,7 +123,11 @@ void job_watcher::report(report_cause cause, const std::string& what, const job_
   if (options_.watch.every) take_sample();
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
-  if (still != nullptr) done.found.why.sentence += standing_text(*still, done.found.queues.names);
+  if (still != nullptr) {
+    job_stands_still also = *still;
+    if (done.found.why.basis == verdict_basis::stopped) also.stopped = also.stopped.without(done.found.why.ranks);
+    done.found.why.sentence += standing_text(also, done.found.queues.names);
+  }
   if (options_.after != then::go_on) crash_.reset();  // what the user has asked for ends the ranks, or stops them
   write(std::move(done), what);
 }

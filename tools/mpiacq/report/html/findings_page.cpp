@@ -29,6 +29,8 @@ std::string_view title_of(verdict_basis basis) {
       return "Perhaps a deadlock";
     case verdict_basis::mismatch:
       return "Calls that do not match";
+    case verdict_basis::stopped:
+      return "Stopped by a signal";
     case verdict_basis::wait:
       return "Ranks wait";
     case verdict_basis::odd_ranks:

@@ -130,8 +130,8 @@ void write_ranks(json_writer& out, const findings& found, string_table& strings)
     out.value(strings.number_of(std::string(found.queues.hosts.of(rank.entry))));
   });
   column("doing", [&](const rank_report& rank) {
-    out.value(
-        strings.number_of(doing_text({rank.doing.function, rank.doing.kind, rank_set(rank.entry), rank.doing.at})));
+    out.value(strings.number_of(doing_text(
+        {rank.doing.function, rank.doing.kind, rank_set(rank.entry), rank.doing.at, rank.stopped_by_signal})));
   });
   out.end_object();
 }

@@ -95,6 +95,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
                {"requests", requests_of(one.doing)},
                {"called_communicator", called_communicator_of(one.doing)},
                {"at", json_of_site(one.doing.at)},
+               {"stopped_by_signal", one.stopped_by_signal},
                {"pml", or_null(one.pml)},
                {"library", nullptr},
                {"length_unit", name(length_unit::unknown)},

@@ -14,7 +14,7 @@ namespace {
 
 std::string headline(const findings& found, bool colour) {
   const bool is_certain = found.why.basis == verdict_basis::deadlock || found.why.basis == verdict_basis::mismatch ||
-                          found.why.basis == verdict_basis::crash;
+                          found.why.basis == verdict_basis::stopped || found.why.basis == verdict_basis::crash;
   return fmt::format("mpiacq: {}\n",
                      coloured(colour, is_certain ? colours::red : colours::bold, printable(found.why.sentence)));
 }

@@ -26,6 +26,11 @@ std::string sites_text(const std::vector<rank_call>& calls, const rank_names& na
 }  // namespace
 
 std::string doing_text(const rank_call& call) {
+  if (call.is_stopped) {
+    rank_call place = call;
+    place.is_stopped = false;
+    return "stopped by a signal, " + doing_text(place);
+  }
   const bool one = call.ranks.count() == 1;
   switch (call.kind) {
     case mpi_call_kind::unknown:
@@ -37,6 +42,18 @@ std::string doing_text(const rank_call& call) {
     default:
       return "in " + printable(call.function + site_text(call.at));
   }
+}
+
+std::string stopped_text(const group_queues& seen, const rank_names& names) {
+  std::vector<rank_call> stopped = calls_by_site(seen.ranks);
+  std::erase_if(stopped, [](const rank_call& call) { return !call.is_stopped; });
+  std::string text;
+  for (const rank_call& call : std::span(stopped).first(std::min(stopped.size(), rows_shown))) {
+    text += fmt::format("  {}: {}; only SIGCONT lets {} continue\n", ranks_words(call.ranks, names), doing_text(call),
+                        call.ranks.count() == 1 ? "it" : "them");
+  }
+  if (stopped.size() > rows_shown) text += fmt::format("  and {} more: see --json\n", stopped.size() - rows_shown);
+  return text;
 }
 
 std::string odd_text(const group_queues& seen, const rank_names& names) {

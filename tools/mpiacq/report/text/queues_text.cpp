@@ -169,6 +169,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   const bool is_unexplained =
       snapshot.waits.waits.empty() && snapshot.waits.deadlocks.empty() && snapshot.waits.mismatches.empty();
+  out.write(stopped_text(snapshot.seen, snapshot.names));
   if (is_unexplained) out.write(odd_text(snapshot.seen, snapshot.names));
   // If nothing was read, "no rank waits" would be no answer. The arguments of calls may show waits nevertheless.
   if (nothing_is_read(snapshot)) {
