@@ -171,19 +171,22 @@ verdict of_odd_ranks(const odd_ranks& found, const rank_names& names) {
   return given;
 }
 
-/// If there is no reason among the ranks that were read, it may be in one that was not. The first cause is named.
+/// If there is no reason among the ranks that were read, it may be in one that was not.
 verdict of_nothing(std::span<const rank_report> ranks, const rank_names& names) {
   verdict given{verdict_basis::nothing, "no rank is known to wait for another", {}};
-  const std::string* why = nullptr;
+  const rank_report* first = nullptr;
+  bool have_one_cause = true;
   for (const rank_report& rank : ranks) {
     // Without a queue library, the stack shows what the rank does.
     if (rank.report || rank.doing.kind != mpi_call_kind::unknown) continue;
-    if (why == nullptr) why = &rank.report.error().message;
-    if (rank.report.error().message == *why) given.ranks.add(rank.entry);
+    if (first == nullptr) first = &rank;
+    have_one_cause = have_one_cause && rank.report.error().message == first->report.error().message;
+    given.ranks.add(rank.entry);
   }
-  if (why != nullptr) {
-    given.sentence += fmt::format(", but {} could not be looked at: {}", counted_ranks(given.ranks, names), *why);
-  }
+  if (first == nullptr) return given;
+  const std::string which = have_one_cause ? "" : fmt::format("; rank {}", names.of(first->entry));
+  given.sentence += fmt::format(", but {} could not be looked at{}: {}", counted_ranks(given.ranks, names), which,
+                                first->report.error().message);
   return given;
 }
 

@@ -102,10 +102,10 @@ TEST_CASE("a verdict on a deadlock names its ranks and the line of the first one
         "perhaps the collective calls on MPI_COMM_WORLD do not match: rank 2 is in MPI_Bcast, rank 3 is in MPI_Reduce");
 }
 
-TEST_CASE("a verdict without a reason names the first ranks that could not be looked at, and why") {
+TEST_CASE("a verdict without a reason names the ranks that could not be looked at, and why") {
   auto ranks = barrier_without_rank_3();
   ranks[1].report = ranks[3].report = fail(error_code::busy, "gdb traces it");
-  ranks[2].report = fail(error_code::timed_out, "it does not stop");
+  ranks[2].report = queue_report{};
   ranks[0].report = fail(error_code::process_gone, "it has ended");
   for (auto& rank : ranks) rank.doing = {};
   ranks[0].doing.kind = mpi_call_kind::ended;
@@ -113,6 +113,12 @@ TEST_CASE("a verdict without a reason names the first ranks that could not be lo
   CHECK(given.basis == verdict_basis::nothing);
   CHECK(given.sentence == "no rank is known to wait for another, but ranks 1,3 could not be looked at: gdb traces it");
   CHECK(given.ranks.text() == "1,3");
+
+  SECTION("for several reasons") {
+    ranks[2].report = fail(error_code::timed_out, "it does not stop");
+    CHECK(find_verdict({}, ranks).sentence ==
+          "no rank is known to wait for another, but ranks 1-3 could not be looked at; rank 1: gdb traces it");
+  }
 }
 
 TEST_CASE("a verdict on ranks that a signal has stopped names them, where they are, and the ranks that wait for them") {
