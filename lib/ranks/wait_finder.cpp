@@ -198,10 +198,8 @@ void wait_finder::doubt_those_of(const rank_set& not_run) {
     named.add(idle);
   }
   if (named.empty()) return;
-  const bool one = named.count() == 1;
-  found_.doubts.push_back(
-      fmt::format("{} {}: no processor was free for {} between two looks, so a message may be there",
-                  one ? "rank" : "ranks", named.text(), one ? "it" : "them"));
+  found_.doubts.push_back(fmt::format("{} {}: did not run between two looks, so that a message may be there",
+                                      named.count() == 1 ? "rank" : "ranks", named.text()));
 }
 
 void wait_finder::drop_what_moved(const rank_set& moved, const std::set<std::vector<entry_index>>& before,

@@ -97,7 +97,7 @@ TEST_CASE("waits: what rests on ranks that had no processor between two looks is
   REQUIRE(found->deadlocks.size() == 1);
   CHECK_FALSE(found->deadlocks[0].certain);
   REQUIRE_FALSE(found->doubts.empty());
-  CHECK(found->doubts.back() == "rank 1: no processor was free for it between two looks, so a message may be there");
+  CHECK(found->doubts.back() == "rank 1: did not run between two looks, so that a message may be there");
 
   SECTION("others do not matter") {
     ranks.starved = rank_set(7U);

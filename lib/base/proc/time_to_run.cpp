@@ -43,7 +43,7 @@ std::vector<bool> have_run(std::span<const process_id> processes, clock::duratio
       done[i] = !now || !before[i] || *now >= *before[i] + enough || sleeps_or_has_ended(processes[i]);
     }
     if (std::find(done.begin(), done.end(), false) == done.end() || clock::now() >= until) return done;
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(pause);  // the kernel has no event for a thread that has run
     constexpr std::chrono::milliseconds longest{20};
     pause = std::min<clock::duration>(2 * pause, longest);
   }
