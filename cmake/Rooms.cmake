@@ -36,6 +36,14 @@ target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags mpiacq_sanitizer
 target_link_options(mpiacq_flags INTERFACE
   ${mpiacq_sanitizer_link} $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${MPIACQ_PROGRAM_LINK_OPTIONS}>)
 
+# Only clang links the sanitizer's variables into each program.
+if(MPIACQ_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_library(mpiacq_asan_large_pages OBJECT ${PROJECT_SOURCE_DIR}/tests/support/asan_large_pages.cpp)
+  target_link_libraries(mpiacq_asan_large_pages PRIVATE mpiacq_plain_flags)
+  target_sources(mpiacq_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:mpiacq_asan_large_pages>>)
+endif()
+
 # The public API as a target: the include folder, and what the headers themselves need.
 add_library(mpiacq_api INTERFACE)
 target_include_directories(mpiacq_api INTERFACE
