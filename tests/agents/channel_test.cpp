@@ -16,20 +16,14 @@
 #include "descriptors/unique_fd.hpp"
 #include "private_munge.hpp"
 #include "run_command.hpp"
+#include "secrets.hpp"
 #include "trust/munge.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
+using mpiacq::test::secrets;
 
 namespace {
-
-/// The front end's and an agent's proof by a secret file, in a folder without a munged's socket.
-struct secrets {
-  test::scratch_folder folder;
-  std::string no_munge = folder.path(".") + "/no-socket";
-  trust front = trust::for_front_end(no_munge, folder.path(".")).value();
-  trust agent = trust::for_agent(front.proof()).value();
-};
 
 std::string text_of(const trust& who) {
   return who.proof().substr(0, who.proof().find(':'));

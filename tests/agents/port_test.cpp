@@ -13,18 +13,13 @@
 #include "open_descriptors.hpp"
 #include "private_munge.hpp"
 #include "run_command.hpp"
+#include "secrets.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
 using namespace mpiacq::test;
 
 namespace {
-
-struct secrets {
-  scratch_folder folder;
-  trust front = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
-  trust agent = trust::for_agent(front.proof()).value();
-};
 
 /// Sets the soft limit of descriptors for its lifetime.
 class descriptor_limit {

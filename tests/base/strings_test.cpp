@@ -15,7 +15,7 @@ using namespace mpiacq;
 using mpiacq::test::fake_memory;
 
 namespace {
-constexpr std::uint64_t base = 0x10000;
+constexpr std::uint64_t first_string = 0x10000;
 
 std::vector<std::string> texts(const string_batch& batch) {
   std::vector<std::string> all;
@@ -26,9 +26,10 @@ std::vector<std::string> texts(const string_batch& batch) {
 
 TEST_CASE("a batch has the strings in the order of the request, even the same one twice") {
   fake_memory memory;
-  memory.map(target_address{base}, std::string("one\0two\0\0three\0", 15));
-  const std::vector<target_address> addresses{target_address{base + 9}, target_address{base}, target_address{base + 8},
-                                              target_address{base + 4}, target_address{base}};
+  memory.map(target_address{first_string}, std::string("one\0two\0\0three\0", 15));
+  const std::vector<target_address> addresses{target_address{first_string + 9}, target_address{first_string},
+                                              target_address{first_string + 8}, target_address{first_string + 4},
+                                              target_address{first_string}};
   const auto batch = read_c_strings(memory, addresses);
   REQUIRE(batch.has_value());
   CHECK(texts(*batch) == std::vector<std::string>{"three", "one", "", "two", "one"});
@@ -47,12 +48,12 @@ TEST_CASE("each page of a batch is read once, and one call reads many pages") {
   std::vector<target_address> addresses;
   std::vector<std::string> expected;
   for (int i = 0; i < 100000; ++i) {
-    addresses.push_back(target_address{base + bytes.size()});
+    addresses.push_back(target_address{first_string + bytes.size()});
     expected.push_back("/path/of/rank/" + std::to_string(i));
     bytes += expected.back() + '\0';
   }
   const std::size_t pages = (bytes.size() + read_page_size - 1) / read_page_size;
-  memory.map(target_address{base}, bytes);
+  memory.map(target_address{first_string}, bytes);
   const auto batch = read_c_strings(memory, addresses);
   REQUIRE(batch.has_value());
   CHECK(texts(*batch) == expected);
@@ -64,7 +65,7 @@ TEST_CASE("one more call reads the rest of all strings that continue on further 
   fake_memory memory;
   std::vector<target_address> addresses;
   for (std::uint64_t i = 0; i < 50; ++i) {
-    const std::uint64_t start = base + i * 16 * read_page_size;
+    const std::uint64_t start = first_string + i * 16 * read_page_size;
     memory.map(target_address{start}, std::string(2 * read_page_size, 'a'));
     memory.map(target_address{start + 2 * read_page_size}, std::string("end\0", 4));
     addresses.push_back(target_address{start + read_page_size - 2});
@@ -78,23 +79,24 @@ TEST_CASE("one more call reads the rest of all strings that continue on further 
 
 TEST_CASE("an unreadable address affects its own string only") {
   fake_memory memory;
-  memory.map(target_address{base}, std::string(read_page_size - 4, 'x') + std::string("abc\0", 4));
-  memory.map(target_address{base + 2 * read_page_size}, std::string("far\0", 4) + std::string(read_page_size - 4, 'y'));
+  memory.map(target_address{first_string}, std::string(read_page_size - 4, 'x') + std::string("abc\0", 4));
+  memory.map(target_address{first_string + 2 * read_page_size},
+             std::string("far\0", 4) + std::string(read_page_size - 4, 'y'));
   const std::vector<target_address> addresses{target_address{0},
-                                              target_address{base + read_page_size - 4},
-                                              target_address{base + read_page_size},
-                                              target_address{base + 2 * read_page_size},
-                                              target_address{base + 2 * read_page_size + 4},
+                                              target_address{first_string + read_page_size - 4},
+                                              target_address{first_string + read_page_size},
+                                              target_address{first_string + 2 * read_page_size},
+                                              target_address{first_string + 2 * read_page_size + 4},
                                               target_address{UINT64_MAX}};
   const auto batch = read_c_strings(memory, addresses);
   REQUIRE(batch.has_value());
   CHECK(batch->strings[0].what == string_outcome::unreadable);
   CHECK(batch->view(1) == "abc");
   CHECK(batch->strings[2].what == string_outcome::unreadable);
-  CHECK(batch->strings[2].stopped_at == target_address{base + read_page_size});
+  CHECK(batch->strings[2].stopped_at == target_address{first_string + read_page_size});
   CHECK(batch->view(3) == "far");
   CHECK(batch->strings[4].what == string_outcome::unreadable);
-  CHECK(batch->strings[4].stopped_at == target_address{base + 3 * read_page_size});
+  CHECK(batch->strings[4].stopped_at == target_address{first_string + 3 * read_page_size});
   CHECK(batch->strings[5].what == string_outcome::unreadable);
 }
 
@@ -110,12 +112,12 @@ TEST_CASE("a string up to the last byte of the address space") {
 
 TEST_CASE("the limits of a batch: of one string and of all") {
   fake_memory memory;
-  memory.map(target_address{base}, std::string("12345\0"
-                                               "123456\0"
-                                               "1234\0",
-                                               18));
-  const std::vector<target_address> addresses{target_address{base}, target_address{base + 6},
-                                              target_address{base + 13}};
+  memory.map(target_address{first_string}, std::string("12345\0"
+                                                       "123456\0"
+                                                       "1234\0",
+                                                       18));
+  const std::vector<target_address> addresses{target_address{first_string}, target_address{first_string + 6},
+                                              target_address{first_string + 13}};
   const auto each = read_c_strings(memory, addresses, {5, 100});
   REQUIRE(each.has_value());
   CHECK(each->view(0) == "12345");
@@ -132,9 +134,9 @@ TEST_CASE("the limits of a batch: of one string and of all") {
 TEST_CASE("overlapping strings without an end cost one check of each byte") {
   fake_memory memory;
   constexpr std::size_t size = 512 * read_page_size;
-  memory.map(target_address{base}, std::string(size, 'z'));
+  memory.map(target_address{first_string}, std::string(size, 'z'));
   std::vector<target_address> addresses;
-  for (std::uint64_t i = 0; i < size; ++i) addresses.push_back(target_address{base + i});
+  for (std::uint64_t i = 0; i < size; ++i) addresses.push_back(target_address{first_string + i});
   std::size_t too_long = 0, unreadable = 0;
   const auto visited = visit_c_strings(memory, addresses, {32768, 1 << 20}, [&](const visited_string& s) {
     if (s.what == string_outcome::unterminated_at_limit) ++too_long;
@@ -148,7 +150,7 @@ TEST_CASE("overlapping strings without an end cost one check of each byte") {
 TEST_CASE("a reader that fails ends the batch with its error") {
   fake_memory memory;
   memory.process_gone = true;
-  const std::vector<target_address> addresses{target_address{base}};
+  const std::vector<target_address> addresses{target_address{first_string}};
   const auto batch = read_c_strings(memory, addresses);
   REQUIRE_FALSE(batch.has_value());
   CHECK(batch.error().code == error_code::process_gone);
@@ -164,10 +166,11 @@ TEST_CASE("a batch agrees with reading one string at a time") {
       std::string bytes(read_page_size, '\0');
       const unsigned density = 1U << (random() % 14);  // sometimes whole pages without a terminator
       for (char& c : bytes) c = random() % density == 0 ? '\0' : static_cast<char>('a' + random() % 26);
-      memory.map(target_address{base + page * read_page_size}, bytes);
+      memory.map(target_address{first_string + page * read_page_size}, bytes);
     }
     std::vector<target_address> addresses;
-    for (int i = 0; i < 200; ++i) addresses.push_back(target_address{base + random() % (pages * read_page_size)});
+    for (int i = 0; i < 200; ++i)
+      addresses.push_back(target_address{first_string + random() % (pages * read_page_size)});
     const std::size_t limit = round % 3 == 0 ? 100 : 3 * read_page_size;
     const auto batch = read_c_strings(memory, addresses, {limit, UINT64_MAX});
     REQUIRE(batch.has_value());
@@ -193,16 +196,16 @@ TEST_CASE("texts stay valid until their set of pages is filled again") {
   std::vector<target_address> addresses;
   std::vector<std::string> expected;
   for (std::size_t i = 0; i < strings; ++i) {
-    addresses.push_back(target_address{base + bytes.size()});
+    addresses.push_back(target_address{first_string + bytes.size()});
     const bool is_long = i % 1'000 == 3;  // longer than a page; some continue beyond their set
     expected.push_back((is_long ? std::string(read_page_size + i / 50, 'x') : "/path/of/rank/") + std::to_string(i));
     bytes += expected.back() + '\0';
     if (i % 5'000 == 17) {  // not in mapped memory
-      addresses.back() = target_address{base - read_page_size};
+      addresses.back() = target_address{first_string - read_page_size};
       expected.back().clear();
     }
   }
-  memory.map(target_address{base}, bytes);
+  memory.map(target_address{first_string}, bytes);
 
   std::vector<std::byte> pages(sets * page_sets::bytes_of_set);
   std::deque<std::vector<placed_string>> waiting;  // from the sets that are still valid

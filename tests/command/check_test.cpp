@@ -37,7 +37,7 @@ checked check(std::vector<std::string> starter, std::vector<std::string> options
   return result;
 }
 
-std::size_t lines_of(const std::string& text) {
+std::size_t number_of_lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("check: the document contains every clause, and the job's output is un
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);
   CHECK(run.oracle.at("exit") == "7");
-  CHECK(lines_of(run.command.out) == 4);
+  CHECK(number_of_lines(run.command.out) == 4);
   CHECK_THAT(run.command.out, ContainsSubstring("rank 3 pid "));
   CHECK(run.report.at("schema") == "mpiacq.check/1");
   CHECK(run.report.at("starter").at("executable") == fixture("checked"));
@@ -77,7 +77,7 @@ TEST_CASE("check: a failed clause ends in 1, and the text has a line for each cl
   CHECK_THAT(run.command.err, ContainsSubstring(" 1 failed, "));
   CHECK(run.command.err.find('\x1b') == std::string::npos);  // colours are for terminals
   const std::size_t clauses = check({"checked"}).report.at("clauses").size();
-  CHECK(lines_of(run.command.err) == clauses + 2);
+  CHECK(number_of_lines(run.command.err) == clauses + 2);
 }
 
 TEST_CASE("check: -o takes the report to a file, and - to standard output") {

@@ -12,6 +12,7 @@
 #include "another_user.hpp"
 #include "catch.hpp"
 #include "launched.hpp"
+#include "lines_of.hpp"
 
 using namespace mpiacq::test;
 
@@ -38,13 +39,6 @@ void write_file(const std::string& path, const std::string& bytes, mode_t mode =
 }  // namespace
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// The names in the first column of a help text, in the section with this heading.
 std::vector<std::string> commands_in_help() {

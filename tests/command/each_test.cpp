@@ -8,17 +8,11 @@
 #include "attached.hpp"
 #include "catch.hpp"
 #include "launched.hpp"
+#include "lines_of.hpp"
 
 using namespace mpiacq::test;
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream all(text);
-  for (std::string line; std::getline(all, line);) lines.push_back(line);
-  return lines;
-}
 
 /// The report goes nowhere, what the commands print to standard output.
 command_outcome attach_each(pid_t pid, const std::string& command, std::vector<std::string> options = {}) {

@@ -49,7 +49,7 @@ launched_job launch_shell(const std::vector<std::string>& starter, const std::ve
   return job;
 }
 
-std::map<long, long> pids_in(const json& report) {
+std::map<long, long> pids_by_rank(const json& report) {
   std::map<long, long> pids;
   for (const json& one : report.at("processes")) pids[one.at("rank")] = one.at("pid");
   return pids;
@@ -92,7 +92,7 @@ TEST_CASE("launch without an interface: all ranks are reported before main, and 
   CHECK(job.report.at("event") == "spawned");
   CHECK(job.report.at("starter").at("mode") == "launch");
   CHECK(job.report.at("problems").empty());
-  CHECK(pids_in(job.report) == job.printed);
+  CHECK(pids_by_rank(job.report) == job.printed);
   for (const json& one : job.report.at("processes")) {
     CHECK(one.at("state") == "held");
     CHECK(one.at("facts") == json::array({"acquired_pre_main"}));
@@ -103,7 +103,7 @@ TEST_CASE("launch without an interface: ranks on other nodes are named and not w
   const auto job = launch_shell(shell_launcher(2, 8, 2, prints_itself));
   CHECK(job.command.exit_code == 7);
   REQUIRE_FALSE(job.report.is_null());
-  CHECK(pids_in(job.report) == job.printed);
+  CHECK(pids_by_rank(job.report) == job.printed);
   CHECK_THAT(problems_of(job.report), ContainsSubstring("ranks 2-7 are not among the processes of this node"));
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("launch without an interface: ranks whose number is not stated are rep
   const auto job = launch_shell(shell_launcher(3, 8, 0, prints_itself + "; sleep 3"));
   CHECK(job.command.exit_code == 7);
   REQUIRE_FALSE(job.report.is_null());
-  CHECK(pids_in(job.report) == job.printed);
+  CHECK(pids_by_rank(job.report) == job.printed);
   for (const json& one : job.report.at("processes")) CHECK(one.at("state") == "running");
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("launch without an interface: --then stop leaves the ranks before thei
   const json report = json::parse(file_contents(folder.path("report")));
   REQUIRE(report.at("processes").size() == 2);
   CHECK_FALSE(std::filesystem::exists(mark));
-  for (const auto& [rank, pid] : pids_in(report)) {
+  for (const auto& [rank, pid] : pids_by_rank(report)) {
     CHECK(comes_to_be_left_stopped(static_cast<pid_t>(pid)));
     ::kill(static_cast<pid_t>(pid), SIGCONT);
   }
@@ -185,7 +185,7 @@ TEST_CASE("launch without an interface: --then stop stops the chosen ranks alone
   words.insert(words.end(), starter.begin(), starter.end());
   running_command run(words);
   REQUIRE(run.complains("are left stopped, and the starter runs"));
-  const auto pids = pids_in(json::parse(file_contents(folder.path("report"))));
+  const auto pids = pids_by_rank(json::parse(file_contents(folder.path("report"))));
   REQUIRE(pids.size() == 2);
   CHECK(comes_to_be_left_stopped(static_cast<pid_t>(pids.at(1))));
   CHECK(comes_true([&] { return !std::filesystem::exists("/proc/" + std::to_string(pids.at(0))); }));
@@ -196,12 +196,12 @@ TEST_CASE("launch without an interface: --then stop stops the chosen ranks alone
 TEST_CASE("launch without an interface: --then kill ends the starter, and detach lets the job run") {
   const auto killed = launch_shell(shell_launcher(2, 2, 2, "exec sleep 600"), {"--then", "kill"});
   CHECK(killed.command.exit_code == 128 + SIGTERM);
-  for (const auto& [rank, pid] : pids_in(killed.report)) {
+  for (const auto& [rank, pid] : pids_by_rank(killed.report)) {
     CHECK(comes_true([p = pid] { return !std::filesystem::exists("/proc/" + std::to_string(p)); }));
   }
   const auto detached = launch_shell(shell_launcher(2, 2, 2, prints_itself), {"--then", "detach"});
   CHECK(detached.command.exit_code == 7);
-  CHECK(pids_in(detached.report) == detached.printed);
+  CHECK(pids_by_rank(detached.report) == detached.printed);
 }
 
 TEST_CASE("launch without an interface: stacks and commands for each rank") {
@@ -258,7 +258,7 @@ TEST_CASE("launch without an interface: --source environment takes it for a star
   CHECK(by_table.report.at("source") == "mpir");
   const auto by_choice = launch_shell(shell_launcher(2, 2, 2, prints_itself), {"--source", "environment"});
   CHECK(by_choice.command.exit_code == 7);
-  CHECK(pids_in(by_choice.report) == by_choice.printed);
+  CHECK(pids_by_rank(by_choice.report) == by_choice.printed);
   const auto refused = launch_shell(shell_launcher(2, 2, 2, prints_itself), {"--source", "mpir"});
   CHECK(refused.command.exit_code == 7);
   CHECK(refused.printed.size() == 2);
@@ -270,7 +270,7 @@ TEST_CASE("attach without an interface: the job is reported and left as it was")
   for (const long named : {job.pid(), job.ranks().at(1)}) {
     const auto seen = attach(named);
     check_attached(seen, job.pid(), "environment");
-    CHECK(pids_in(seen.report) == job.ranks());
+    CHECK(pids_by_rank(seen.report) == job.ranks());
     for (const json& one : seen.report.at("processes")) {
       CHECK(one.at("state") == "running");
       CHECK(one.at("facts").empty());

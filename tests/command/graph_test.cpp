@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "catch.hpp"
+#include "json_of.hpp"
 #include "on_terminal.hpp"
 #include "reference_job.hpp"
 #include "take_core.hpp"
@@ -24,13 +25,6 @@ command_outcome mpiacq_on(const std::string& verb, const std::string& subject, s
 }
 command_outcome graph(pid_t pid, std::vector<std::string> options = {}) {
   return mpiacq_on("graph", std::to_string(pid), std::move(options));
-}
-
-json json_of(const command_outcome& run) {
-  INFO(run.err);
-  CHECK(run.exit_code == 0);
-  REQUIRE(!run.out.empty());
-  return json::parse(run.out);
 }
 
 /// "w0 1" to the pid, of all processes with a rank.

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-struct variant {
+struct starter_variant {
   std::string name;
   std::string layout_source;
 };
@@ -57,36 +57,36 @@ void check_layout(const launched& run) {
   CHECK(std::to_string(layout.at("pid").at("size").get<int>()) == run.said("procdesc.pid.size"));
 }
 
-std::vector<variant> every_kind() {
-  std::vector<variant> kinds = {{"starter_pie", "dwarf"},
-                                {"starter_no_pie", "dwarf"},
-                                {"starter_static", "dwarf"},
-                                {"starter_static_pie", "dwarf"},
-                                {"starter_stripped", "inferred"},
-                                {"starter_stripped_sysv_hash", "inferred"},
-                                {"starter_symbols_only", "inferred"},
-                                {"starter_build_id", "debug-file"},
-                                {"starter_build_id_exported", "debug-file"},
-                                {"starter_debuglink", "debug-file"},
-                                {"starter_compressed", "dwarf"},
-                                {"starter_dwarf4", "dwarf"},
-                                {"starter_dwarf5", "dwarf"},
-                                {"starter_o0", "dwarf"},
-                                {"starter_o2", "dwarf"},
-                                {"starter_library", "dwarf"},
-                                {"starter_copied", "dwarf"},
-                                {"starter_loads_later", "dwarf"},
-                                {"starter_extended_procdesc", "dwarf"},
-                                {"starter_threads", "dwarf"},
-                                {"starter_execs_itself", "dwarf"},
-                                {"starter_children_call", "dwarf"}};
+std::vector<starter_variant> every_variant() {
+  std::vector<starter_variant> kinds = {{"starter_pie", "dwarf"},
+                                        {"starter_no_pie", "dwarf"},
+                                        {"starter_static", "dwarf"},
+                                        {"starter_static_pie", "dwarf"},
+                                        {"starter_stripped", "inferred"},
+                                        {"starter_stripped_sysv_hash", "inferred"},
+                                        {"starter_symbols_only", "inferred"},
+                                        {"starter_build_id", "debug-file"},
+                                        {"starter_build_id_exported", "debug-file"},
+                                        {"starter_debuglink", "debug-file"},
+                                        {"starter_compressed", "dwarf"},
+                                        {"starter_dwarf4", "dwarf"},
+                                        {"starter_dwarf5", "dwarf"},
+                                        {"starter_o0", "dwarf"},
+                                        {"starter_o2", "dwarf"},
+                                        {"starter_library", "dwarf"},
+                                        {"starter_copied", "dwarf"},
+                                        {"starter_loads_later", "dwarf"},
+                                        {"starter_extended_procdesc", "dwarf"},
+                                        {"starter_threads", "dwarf"},
+                                        {"starter_execs_itself", "dwarf"},
+                                        {"starter_children_call", "dwarf"}};
 #ifdef MPIACQ_HAVE_32_BIT_STARTERS
-  const std::vector<variant> of_32_bits = {{"starter_32", "dwarf"},
-                                           {"starter_32_no_pie", "dwarf"},
-                                           {"starter_32_static", "dwarf"},
-                                           {"starter_32_stripped", "inferred"},
-                                           {"starter_32_loads_later", "dwarf"},
-                                           {"starter_32_threads", "dwarf"}};
+  const std::vector<starter_variant> of_32_bits = {{"starter_32", "dwarf"},
+                                                   {"starter_32_no_pie", "dwarf"},
+                                                   {"starter_32_static", "dwarf"},
+                                                   {"starter_32_stripped", "inferred"},
+                                                   {"starter_32_loads_later", "dwarf"},
+                                                   {"starter_32_threads", "dwarf"}};
   kinds.insert(kinds.end(), of_32_bits.begin(), of_32_bits.end());
 #endif
 #ifdef MPIACQ_HAVE_MUSL_STARTERS
@@ -100,7 +100,7 @@ std::vector<variant> every_kind() {
 }  // namespace
 
 TEST_CASE("every kind of starter gives its table and keeps its exit status") {
-  const variant kind = GENERATE(from_range(every_kind()));
+  const starter_variant kind = GENERATE(from_range(every_variant()));
   INFO(kind.name);
   // A debug file is found by build id, and programs with the same contents have the same: only where it is meant.
   std::vector<std::string> options;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "json_of.hpp"
 #include "reference_job.hpp"
 
 using namespace mpiacq::test;
@@ -42,13 +43,6 @@ command_outcome queues(pid_t pid, std::vector<std::string> options = {}) {
   command_options how;
   how.limit = std::chrono::seconds(60);
   return run_command(options, how);
-}
-
-json json_of(const command_outcome& run, int status = 0) {
-  INFO(run.err);
-  CHECK(run.exit_code == status);
-  REQUIRE(!run.out.empty());
-  return json::parse(run.out);
 }
 
 std::string name_of(const json& rank) {

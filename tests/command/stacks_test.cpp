@@ -10,6 +10,7 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "json_of.hpp"
 #include "on_terminal.hpp"
 #include "silent_file.hpp"
 
@@ -22,12 +23,6 @@ command_outcome stacks(pid_t pid, std::vector<std::string> options = {}) {
   options.insert(options.begin(), {MPIACQ_COMMAND, "stacks"});
   options.push_back(std::to_string(pid));
   return run_command(options);
-}
-
-json json_of(const command_outcome& run) {
-  INFO(run.err);
-  REQUIRE(!run.out.empty());
-  return json::parse(run.out);
 }
 
 std::set<std::string> ranks_in(const json& report, const std::string& function) {

@@ -10,7 +10,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-std::vector<std::int64_t> pids_of(const environment_job& job) {
+std::vector<std::int64_t> pids_in_order(const environment_job& job) {
   std::vector<std::int64_t> pids;
   for (const environment_rank& one : job.worlds.front().ranks) pids.push_back(one.pid.value());
   return pids;
@@ -43,7 +43,7 @@ TEST_CASE("environment: a number that is no rank leaves its process out") {
           {std::string("OMPI_COMM_WORLD_RANK=") + text, "OMPI_COMM_WORLD_SIZE=2", "PMIX_RANK=0", "PMIX_NAMESPACE=77"});
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
   CHECK(has_problem(jobs.all()[0], "process 20 has OMPI_COMM_WORLD_RANK=" + std::string(text)));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("environment: of two processes with one number the older one is the ra
   job.node.put({.pid = 9, .parent = 10, .environment = open_mpi(0, 2, "77"), .start_time = 500});
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
   CHECK(
       has_problem(jobs.all()[0], "2 processes say that they are rank 0 (pids 11, 9): the oldest, 11, is taken for it"));
 }
@@ -71,7 +71,7 @@ TEST_CASE("environment: thousands of processes with one number are one problem")
   for (int pid = 1000; pid < 3000; ++pid) job.put(pid, open_mpi(1, 2, "77"));
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
   REQUIRE(jobs.all()[0].problems.size() == 1);
   CHECK(has_problem(jobs.all()[0], "2001 processes say that they are rank 1"));
   CHECK(has_problem(jobs.all()[0], "and 1993 more"));
@@ -82,7 +82,7 @@ TEST_CASE("environment: ranks that contradict each other on the size are all kep
   job.put(13, open_mpi(2, 3, "77"));
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12, 13});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12, 13});
   CHECK(jobs.all()[0].size() == 2);
   CHECK(has_problem(jobs.all()[0], "contradict each other on their number: 2 of them say 2, others say 3"));
   CHECK(has_problem(jobs.all()[0], "rank 2 is beyond the 2 ranks"));
@@ -106,7 +106,7 @@ TEST_CASE("environment: the problems of a job are bounded") {
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
   CHECK(jobs.all()[0].problems.size() == most_environment_problems + 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
 }
 
 TEST_CASE("environment: processes that are each other's parents end no search") {
@@ -124,5 +124,5 @@ TEST_CASE("environment: a set-user-ID process is no rank") {
   std::ofstream(job.node.root() + "/20/status") << "Name:\tx\nUid:\t1000\t0\t0\t0\n";
   const environment_jobs jobs(job.node.root());
   REQUIRE(jobs.all().size() == 1);
-  CHECK(pids_of(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
+  CHECK(pids_in_order(jobs.all()[0]) == std::vector<std::int64_t>{11, 12});
 }

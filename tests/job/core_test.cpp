@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "core_job.hpp"
+#include "elf_writer.hpp"
 #include "mpiacq/job/core_table.hpp"
 #include "run_command.hpp"
 
@@ -11,9 +12,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-const target_abi abis[] = {abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386),
-                           abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC), abi_of_elf(ELFCLASS64, ELFDATA2MSB, EM_S390)};
 
 core_table read(const core_job& job) {
   const scratch_folder folder;
@@ -26,7 +24,7 @@ core_table read(const core_job& job) {
 }  // namespace
 
 TEST_CASE("a core's table is read in every width and byte order") {
-  for (const target_abi& abi : abis) {
+  for (const target_abi& abi : elf_abis) {
     INFO("machine " << abi.elf_machine);
     const core_table job = read(core_job{abi});
     for (const error& problem : job.problems) UNSCOPED_INFO(problem.message);
@@ -53,7 +51,7 @@ TEST_CASE("a core's table is read in every width and byte order") {
 }
 
 TEST_CASE("a core of a starter that died during an abort gives the job and the reason") {
-  core_job made{abis[3]};
+  core_job made{elf_abis[3]};
   made.state = 2;
   made.abort_reason = "out of nodes";
   const core_table job = read(made);
@@ -64,7 +62,7 @@ TEST_CASE("a core of a starter that died during an abort gives the job and the r
 }
 
 TEST_CASE("a core of a starter that died before it announced its table gives the entries that are filled") {
-  core_job made{abis[2]};
+  core_job made{elf_abis[2]};
   made.state = 0;
   const core_table job = read(made);
   REQUIRE(job.processes);
@@ -72,7 +70,7 @@ TEST_CASE("a core of a starter that died before it announced its table gives the
 }
 
 TEST_CASE("a core of a starter without a table gives no table, and a problem says so") {
-  core_job made{abis[0]};
+  core_job made{elf_abis[0]};
   made.state = 0;
   made.claimed = 0;
   const core_table job = read(made);
@@ -82,7 +80,7 @@ TEST_CASE("a core of a starter without a table gives no table, and a problem say
 }
 
 TEST_CASE("a table that claims more than the core holds is read as far as it goes") {
-  core_job made{abis[1]};
+  core_job made{elf_abis[1]};
   made.claimed = 1000000;
   const core_table job = read(made);
   REQUIRE(job.processes);
@@ -92,7 +90,7 @@ TEST_CASE("a table that claims more than the core holds is read as far as it goe
 }
 
 TEST_CASE("an entry whose pid now belongs to another program is gone") {
-  core_job made{abis[0]};
+  core_job made{elf_abis[0]};
   made.host = "localhost";
   made.pids = {1, 4194303};
   const core_table job = read(made);

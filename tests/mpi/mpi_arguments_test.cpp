@@ -19,7 +19,7 @@ constexpr std::uint64_t buffer = 0x7ffc12345678;
 const std::nullopt_t unknown = std::nullopt;
 
 /// An int in a register: the upper half holds whatever was there.
-std::uint64_t number(std::int32_t value) {
+std::uint64_t as_number(std::int32_t value) {
   return 0xabcdef0100000000 | static_cast<std::uint32_t>(value);
 }
 
@@ -50,59 +50,59 @@ std::size_t behind(const char* function, std::size_t parameter, mpi_abi abi) {
 }  // namespace
 
 TEST_CASE("the text of a point-to-point call names the other rank, the tag and the communicator") {
-  CHECK(text("MPI_Recv", {buffer, number(1), mpi_int, number(0), number(10), world, 1}) ==
+  CHECK(text("MPI_Recv", {buffer, as_number(1), mpi_int, as_number(0), as_number(10), world, 1}) ==
         "MPI_Recv(source 0, tag 10, MPI_COMM_WORLD)");
-  CHECK(text("PMPI_Send", {buffer, number(1), mpi_int, number(3), number(7), world}) ==
+  CHECK(text("PMPI_Send", {buffer, as_number(1), mpi_int, as_number(3), as_number(7), world}) ==
         "MPI_Send(destination 3, tag 7, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Sendrecv",
-             {buffer, 1, mpi_int, number(1), number(5), buffer, 1, mpi_int, number(2), number(6), world, 1}) ==
+  CHECK(text("MPI_Sendrecv", {buffer, 1, mpi_int, as_number(1), as_number(5), buffer, 1, mpi_int, as_number(2),
+                              as_number(6), world, 1}) ==
         "MPI_Sendrecv(destination 1, send tag 5, source 2, receive tag 6, MPI_COMM_WORLD)");
   CHECK(text("MPI_Ssend_c", {buffer, 1, mpi_int, 3, 7, 0x84000002}) ==
         "MPI_Ssend_c(destination 3, tag 7, communicator 0x84000002)");
-  CHECK(text("MPI_Probe", {number(2), number(4), world, 1}) == "MPI_Probe(source 2, tag 4, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Probe", {as_number(2), as_number(4), world, 1}) == "MPI_Probe(source 2, tag 4, MPI_COMM_WORLD)");
 }
 
 TEST_CASE("the text names wildcards and ranks that do not exist") {
-  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-2), number(-1), world, 1}) ==
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, as_number(-2), as_number(-1), world, 1}) ==
         "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-1), number(0), world, 1}) ==
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, as_number(-1), as_number(0), world, 1}) ==
         "MPI_Recv(source MPI_PROC_NULL, tag 0, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Bcast", {buffer, 1, mpi_int, number(-3), 0x84000001}) ==
+  CHECK(text("MPI_Bcast", {buffer, 1, mpi_int, as_number(-3), 0x84000001}) ==
         "MPI_Bcast(count 1, root MPI_ROOT, communicator 0x84000001)");
-  const auto call = described("MPI_Recv", {buffer, 1, mpi_int, number(-2), number(-1), world, 1});
+  const auto call = described("MPI_Recv", {buffer, 1, mpi_int, as_number(-2), as_number(-1), world, 1});
   CHECK(call.arguments[3] == mpi_argument{mpi_role::source, true, false, -2, "MPI_ANY_SOURCE"});
   CHECK(call.arguments[4] == mpi_argument{mpi_role::tag, true, false, -1, "MPI_ANY_TAG"});
 }
 
 TEST_CASE("the text of a collective call has what all ranks must agree about") {
   CHECK(text("MPI_Barrier", {world}) == "MPI_Barrier(MPI_COMM_WORLD)");
-  CHECK(text("MPI_Reduce", {buffer, buffer, number(4), mpi_int, mpi_sum, number(0), world}) ==
+  CHECK(text("MPI_Reduce", {buffer, buffer, as_number(4), mpi_int, mpi_sum, as_number(0), world}) ==
         "MPI_Reduce(count 4, MPI_SUM, root 0, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Gatherv", {buffer, number(2), mpi_int, buffer, buffer, buffer, mpi_int, number(1), world}) ==
+  CHECK(text("MPI_Gatherv", {buffer, as_number(2), mpi_int, buffer, buffer, buffer, mpi_int, as_number(1), world}) ==
         "MPI_Gatherv(send count 2, root 1, MPI_COMM_WORLD)");
   CHECK(text("MPI_Neighbor_alltoall", {buffer, 1, mpi_int, buffer, 1, mpi_int, 0x84000003}) ==
         "MPI_Neighbor_alltoall(send count 1, receive count 1, communicator 0x84000003)");
-  CHECK(text("MPI_Comm_split", {world, number(-32766), number(0), buffer}) ==
+  CHECK(text("MPI_Comm_split", {world, as_number(-32766), as_number(0), buffer}) ==
         "MPI_Comm_split(MPI_COMM_WORLD, color MPI_UNDEFINED)");
-  CHECK(text("MPI_Intercomm_create", {0x84000001, number(0), world, number(2), number(9), buffer}) ==
+  CHECK(text("MPI_Intercomm_create", {0x84000001, as_number(0), world, as_number(2), as_number(9), buffer}) ==
         "MPI_Intercomm_create(communicator 0x84000001, local leader 0, peer communicator MPI_COMM_WORLD, "
         "remote leader 2, tag 9)");
   CHECK(text("MPI_Finalize", {}) == "MPI_Finalize");
 }
 
 TEST_CASE("the text of waits, windows and files has what is known without reading memory") {
-  CHECK(text("MPI_Waitall", {number(3), buffer, 1}) == "MPI_Waitall(3 requests)");
-  CHECK(text("MPI_Waitany", {number(1), buffer, buffer, 1}) == "MPI_Waitany(1 request)");
+  CHECK(text("MPI_Waitall", {as_number(3), buffer, 1}) == "MPI_Waitall(3 requests)");
+  CHECK(text("MPI_Waitany", {as_number(1), buffer, buffer, 1}) == "MPI_Waitany(1 request)");
   CHECK(text("MPI_Wait", {0x98000001, 1}) == "MPI_Wait");
-  CHECK(text("MPI_Win_lock", {number(234), number(2), number(0), 0xa0000000}) ==
+  CHECK(text("MPI_Win_lock", {as_number(234), as_number(2), as_number(0), 0xa0000000}) ==
         "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target 2, window 0xa0000000)");
-  CHECK(text("MPI_Win_fence", {number(0), 0xa0000000}) == "MPI_Win_fence(window 0xa0000000)");
+  CHECK(text("MPI_Win_fence", {as_number(0), 0xa0000000}) == "MPI_Win_fence(window 0xa0000000)");
   CHECK(text("MPI_File_write_all", {0x555500001000, buffer, 1, mpi_int, 1}) ==
         "MPI_File_write_all(file 0x555500001000)");
 }
 
 TEST_CASE("what is not known is '?' for ranks and tags, and is left out otherwise") {
-  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, unknown, number(10), unknown, 1}) == "MPI_Recv(source ?, tag 10)");
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, unknown, as_number(10), unknown, 1}) == "MPI_Recv(source ?, tag 10)");
   CHECK(text("MPI_Recv", {}) == "MPI_Recv");
   CHECK(text("MPI_Recv", {buffer, 1, mpi_int}) == "MPI_Recv");
   CHECK(text("MPI_Barrier", {unknown}) == "MPI_Barrier");
@@ -112,15 +112,15 @@ TEST_CASE("what is not known is '?' for ranks and tags, and is left out otherwis
 
 TEST_CASE("a value that a parameter cannot have is not known") {
   // MPI_ANY_SOURCE is no destination, -5 no rank, and a datatype no communicator.
-  CHECK(text("MPI_Send", {buffer, 1, mpi_int, number(-2), number(1), world}) ==
+  CHECK(text("MPI_Send", {buffer, 1, mpi_int, as_number(-2), as_number(1), world}) ==
         "MPI_Send(destination ?, tag 1, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-5), number(1), mpi_int, 1}) == "MPI_Recv(source ?, tag 1)");
-  CHECK(text("MPI_Send", {buffer, 1, mpi_int, number(1), number(-1), world}) ==
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, as_number(-5), as_number(1), mpi_int, 1}) == "MPI_Recv(source ?, tag 1)");
+  CHECK(text("MPI_Send", {buffer, 1, mpi_int, as_number(1), as_number(-1), world}) ==
         "MPI_Send(destination 1, tag ?, MPI_COMM_WORLD)");
-  CHECK(text("MPI_Waitall", {number(-1), buffer, 1}) == "MPI_Waitall");
-  CHECK(text("MPI_Win_lock", {number(1), number(2), number(0), 0xa0000000}) ==
+  CHECK(text("MPI_Waitall", {as_number(-1), buffer, 1}) == "MPI_Waitall");
+  CHECK(text("MPI_Win_lock", {as_number(1), as_number(2), as_number(0), 0xa0000000}) ==
         "MPI_Win_lock(target 2, window 0xa0000000)");
-  const auto call = described("MPI_Send", {buffer, number(-1), mpi_int, number(1), number(1), world});
+  const auto call = described("MPI_Send", {buffer, as_number(-1), mpi_int, as_number(1), as_number(1), world});
   CHECK_FALSE(call.arguments[1].is_known);
   CHECK(call.arguments[1].value == 0);
 }
@@ -152,16 +152,16 @@ TEST_CASE("Open MPI's constants and objects are its own") {
   handle_context openmpi;
   openmpi.abi = mpi_abi::openmpi;
   openmpi.symbol_at = [](std::uint64_t address) { return address == 0x7f0000001000 ? "ompi_mpi_comm_world" : ""; };
-  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, number(-1), number(-1), 0x7f0000001000, 0}, openmpi)) ==
-        "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
-  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, number(-2), number(3), 0x555500002000, 0}, openmpi)) ==
-        "MPI_Recv(source MPI_PROC_NULL, tag 3, communicator 0x555500002000)");
+  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, as_number(-1), as_number(-1), 0x7f0000001000, 0},
+                            openmpi)) == "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
+  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, as_number(-2), as_number(3), 0x555500002000, 0},
+                            openmpi)) == "MPI_Recv(source MPI_PROC_NULL, tag 3, communicator 0x555500002000)");
 }
 
 TEST_CASE("a call from Fortran has the same text once the values behind the addresses are read") {
   handle_context openmpi;
   openmpi.abi = mpi_abi::openmpi;
-  CHECK(call_text(described("mpi_recv_", {buffer, 1, 7, number(0), number(-1), 0, buffer, buffer}, openmpi)) ==
+  CHECK(call_text(described("mpi_recv_", {buffer, 1, 7, as_number(0), as_number(-1), 0, buffer, buffer}, openmpi)) ==
         "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)");
   CHECK(call_text(described("mpi_bcast_f08_", {buffer, 1, 7, 2, 4, unknown}, openmpi)) ==
         "MPI_Bcast(count 1, root 2, communicator 0x4)");
@@ -184,7 +184,7 @@ TEST_CASE("the bytes to read behind an argument depend on the language and the M
 }
 
 TEST_CASE("places for results are no arguments, and arrays are addresses") {
-  const auto call = described("MPI_Waitsome", {number(2), buffer, buffer, buffer, 1});
+  const auto call = described("MPI_Waitsome", {as_number(2), buffer, buffer, buffer, 1});
   REQUIRE(call.arguments.size() == 2);
   CHECK(call.arguments[1] == mpi_argument{mpi_role::request, true, true, static_cast<std::int64_t>(buffer), ""});
   CHECK(call.kind == mpi_call_kind::wait_any);

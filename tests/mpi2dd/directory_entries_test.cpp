@@ -9,7 +9,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-result<mpi2dd::directory_entries> read(fake_mpi_process& p) {
+result<mpi2dd::directory_entries> read_directory(fake_mpi_process& p) {
   p.publish();
   return mpi2dd::read_directory_entries(p.as_target(), p.info_symbol(), p.info.directory_table, p.info.directory_size);
 }
@@ -50,7 +50,7 @@ TEST_CASE("each stride is inferred from the entries, on every ABI") {
         INFO(abi_title(abi) << (packed ? " packed " : " compiled ") << count);
         fake_mpi_process p(abi);
         p.put_directories(some(p, count), packed);
-        const auto t = read(p);
+        const auto t = read_directory(p);
         REQUIRE(t.has_value());
         check_entries(*t, count);
         const bool choice = abi.pointer_size == 8 && count > 1;
@@ -68,7 +68,7 @@ TEST_CASE("debug information of the type decides the stride") {
     fake_mpi_process p;
     p.put_directories(some(p, 4), packed);
     p.symbols.structure = declared(packed ? 20 : 24);
-    const auto t = read(p);
+    const auto t = read_directory(p);
     REQUIRE(t.has_value());
     check_entries(*t, 4);
     CHECK(t->stride().source == layout_source::dwarf);
@@ -83,13 +83,13 @@ TEST_CASE("another type of the same name does not decide the stride") {
   fake_mpi_process p;
   p.put_directories(some(p, 4), false);
   p.symbols.structure = declared(32);
-  const auto t = read(p);
+  const auto t = read_directory(p);
   REQUIRE(t.has_value());
   check_entries(*t, 4);
   CHECK(t->stride().source == layout_source::inferred);
   CHECK_THAT(t->stride().why, ContainsSubstring("is another type"));
   p.symbols.layout_error = error{error_code::bad_format, "broken units"};
-  const auto again = read(p);
+  const auto again = read_directory(p);
   REQUIRE(again.has_value());
   CHECK_THAT(again->stride().why, ContainsSubstring("broken units"));
 }
@@ -101,7 +101,7 @@ TEST_CASE("if one entry is bad with both strides, the stride with more good entr
     entries[4].pid = -1;
     entries[5].host_name = target_address{0x10};
     p.put_directories(entries, packed);
-    const auto t = read(p);
+    const auto t = read_directory(p);
     REQUIRE(t.has_value());
     CHECK(t->stride().bytes == (packed ? 20 : 24));
     CHECK_THAT(t->stride().why, ContainsSubstring("of 9 entries"));
@@ -120,7 +120,7 @@ TEST_CASE("if both strides fit, the entries are read as packed") {
   p.memory.map(fake_mpi_process::directories_at, bytes);
   p.info.directory_table = fake_mpi_process::directories_at;
   p.info.directory_size = 2;
-  const auto t = read(p);
+  const auto t = read_directory(p);
   REQUIRE(t.has_value());
   CHECK(t->stride().bytes == 20);
   CHECK(t->pids()[1] == 7);
@@ -130,7 +130,7 @@ TEST_CASE("a packed table that ends at the end of memory is read completely") {
   for (const target_abi& abi : every_abi) {
     fake_mpi_process p(abi);
     p.put_directories(some(p, 3), true);
-    const auto t = read(p);
+    const auto t = read_directory(p);
     REQUIRE(t.has_value());
     check_entries(*t, 3);
     CHECK_FALSE(t->facts().shortfall.has_value());

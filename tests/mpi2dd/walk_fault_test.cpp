@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "fake_job.hpp"
+#include "walked.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -12,12 +13,6 @@ using mpi2dd::process_number;
 using mpi2dd::visit_state;
 
 namespace {
-
-graph walked(fake_job& job, const std::string& host, std::int32_t pid, const mpi2dd::walk_options& options = {}) {
-  auto g = mpi2dd::walk({host, process_id{pid}, ""}, job.opener(), options);
-  if (!g) FAIL(g.error().message);
-  return std::move(*g);
-}
 
 const mpi2dd::visit& visit_of(const graph& g, const std::string& host, std::int32_t pid) {
   const auto p = g.find(host, process_id{pid});

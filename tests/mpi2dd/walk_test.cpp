@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "fake_job.hpp"
+#include "walked.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -47,12 +48,6 @@ void build(fake_job& job, const target_abi& abi) {
   fake_mpi_process& rank = job.add("n2", 105, abi);
   rank.meta("n1", 10, "/metad");
   job.publish();
-}
-
-graph walked(fake_job& job, const std::string& host, std::int32_t pid, const mpi2dd::walk_options& options = {}) {
-  auto g = mpi2dd::walk({host, process_id{pid}, ""}, job.opener(), options);
-  if (!g) FAIL(g.error().message);
-  return std::move(*g);
 }
 
 process_number named(const graph& g, const std::string& host, std::int32_t pid) {

@@ -16,7 +16,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr std::size_t entries = 60'000;
+constexpr std::size_t entry_count = 60'000;
 
 /// Records the threads that read memory.
 class watched_memory final : public memory_reader {
@@ -67,7 +67,7 @@ std::vector<written> put_large_table(fake_starter& starter) {
   const target_address endless = starter.string(std::string(5'000, 'e'));  // longer than the limit below
   std::vector<written> all;
   std::vector<fake_entry> table;
-  for (std::size_t i = 0; i < entries; ++i) {
+  for (std::size_t i = 0; i < entry_count; ++i) {
     const std::string host = "node" + std::to_string(i / 64), executable = "/bin/solver." + std::to_string(i);
     fake_entry e{starter.string(host), starter.string(executable), static_cast<std::int64_t>(1 + i)};
     written w{host, executable};
@@ -124,7 +124,7 @@ TEST_CASE("a large table reads as it was written, and only the caller's thread r
   const auto all = put_large_table(starter);
   watched_memory memory(starter.memory);
   const auto table =
-      read_process_table(memory, starter.abi, starter.layout, fake_starter::table, entries, limits_of_test());
+      read_process_table(memory, starter.abi, starter.layout, fake_starter::table, entry_count, limits_of_test());
   REQUIRE(table.has_value());
   check_table(*table, all);
   CHECK(memory.readers == std::set{std::this_thread::get_id()});
@@ -135,8 +135,8 @@ TEST_CASE("a large table reads the same if no thread can be started") {
   const auto all = put_large_table(starter);
   const no_room_for_threads crowded;
   REQUIRE_THROWS_AS(std::thread([] {}).join(), std::system_error);
-  const auto table =
-      read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entries, limits_of_test());
+  const auto table = read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entry_count,
+                                        limits_of_test());
   REQUIRE(table.has_value());
   check_table(*table, all);
 }
@@ -145,14 +145,14 @@ TEST_CASE("a process that ends while its large table is read is an error, at any
   fake_starter starter;
   (void)put_large_table(starter);
   watched_memory whole(starter.memory);
-  REQUIRE(read_process_table(whole, starter.abi, starter.layout, fake_starter::table, entries).has_value());
+  REQUIRE(read_process_table(whole, starter.abi, starter.layout, fake_starter::table, entry_count).has_value());
   REQUIRE(whole.calls > 6);
   for (std::size_t calls = 0; calls < whole.calls; ++calls) {
     INFO(calls);
     starter.memory.process_gone = false;
     watched_memory memory(starter.memory);
     memory.calls_before_the_end = calls;
-    const auto table = read_process_table(memory, starter.abi, starter.layout, fake_starter::table, entries);
+    const auto table = read_process_table(memory, starter.abi, starter.layout, fake_starter::table, entry_count);
     REQUIRE_FALSE(table.has_value());
     CHECK(table.error().code == error_code::process_gone);
   }
@@ -163,17 +163,17 @@ TEST_CASE("many pointers into one endless string are searched once") {
   const std::size_t length = std::size_t{1} << 20;
   const target_address endless = starter.string(std::string(length, 'e'));
   std::vector<fake_entry> table;
-  for (std::size_t i = 0; i < entries; ++i) table.push_back({endless + i, endless + 2 * i, 1});
+  for (std::size_t i = 0; i < entry_count; ++i) table.push_back({endless + i, endless + 2 * i, 1});
   starter.put_table(table);
   table_limits limits;
   limits.max_string_bytes_in_all = 1 << 20;
   const auto read =
-      read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entries, limits);
+      read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entry_count, limits);
   REQUIRE(read.has_value());
-  CHECK(read->size() == entries);
+  CHECK(read->size() == entry_count);
   CHECK(read->string_count() == 0);
-  CHECK(read->problem_count() == 2 * entries);
-  CHECK(starter.memory.bytes_read <= (entries + 1) * 24 + 2 * length + 64 * read_page_size);
+  CHECK(read->problem_count() == 2 * entry_count);
+  CHECK(starter.memory.bytes_read <= (entry_count + 1) * 24 + 2 * length + 64 * read_page_size);
 }
 
 TEST_CASE("the total limit of strings holds for a large table") {
@@ -182,13 +182,13 @@ TEST_CASE("the total limit of strings holds for a large table") {
   table_limits limits;
   limits.max_string_bytes_in_all = 300'000;
   const auto read =
-      read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entries, limits);
+      read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entry_count, limits);
   REQUIRE(read.has_value());
   std::uint64_t kept = 0;
   for (std::uint32_t number = 0; number < read->string_count(); ++number) kept += read->string(number).size();
   CHECK(kept <= limits.max_string_bytes_in_all);
   CHECK(kept > limits.max_string_bytes_in_all / 2);
-  CHECK(read->problem_count() > entries / 2);
+  CHECK(read->problem_count() > entry_count / 2);
 }
 
 TEST_CASE("tasks run in order on a thread without signals, and an exception of one task ends the others") {

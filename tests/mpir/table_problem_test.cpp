@@ -7,8 +7,8 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-result<process_table> read(fake_starter& starter, std::uint64_t entries, const table_limits& limits = {},
-                           target_address base = fake_starter::table) {
+result<process_table> read_all(fake_starter& starter, std::uint64_t entries, const table_limits& limits = {},
+                               target_address base = fake_starter::table) {
   return read_process_table(starter.memory, starter.abi, starter.layout, base, entries, limits);
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("each bad field is a problem of that field alone") {
                        {good, good, 7},
                        {target_address{0}, target_address{0}, -1},
                        {good, good, 4194305}});
-    const auto table = read(starter, 6);
+    const auto table = read_all(starter, 6);
     REQUIRE(table.has_value());
     CHECK(sentences(*table) == std::vector<std::string>{
                                    "executable_name of rank 0: the pointer is null",
@@ -61,7 +61,7 @@ TEST_CASE("a null pointer in the first entries is a problem even if all else is 
   fake_starter starter;
   const auto good = starter.string("good");
   starter.put_table({{target_address{0}, good, 5}, {target_address{0}, good, 6}});
-  const auto table = read(starter, 2);
+  const auto table = read_all(starter, 2);
   REQUIRE(table.has_value());
   CHECK(table->problem_count() == 2);
   CHECK(table->executable_name(entry_index{0}) == "good");
@@ -75,7 +75,7 @@ TEST_CASE("a string that runs off memory says where memory ends") {
   starter.memory.map(good, std::string("good\0", 5));
   starter.memory.map(fake_starter::strings, std::string(read_page_size, '#'));
   starter.memory.map(fake_starter::table, starter.encode({{cut, good, 5}}));
-  const auto table = read(starter, 1);
+  const auto table = read_all(starter, 1);
   REQUIRE(table.has_value());
   CHECK(sentences(*table) ==
         std::vector<std::string>{
@@ -92,7 +92,7 @@ TEST_CASE("the limits of strings are named") {
   starter.put_table({{longer, fits, 5}});
   table_limits limits;
   limits.max_string_bytes = 5;
-  const auto table = read(starter, 1, limits);
+  const auto table = read_all(starter, 1, limits);
   REQUIRE(table.has_value());
   CHECK(table->executable_name(entry_index{0}) == "12345");
   REQUIRE(table->problem_count() == 1);
@@ -101,7 +101,7 @@ TEST_CASE("the limits of strings are named") {
 
   limits = {};
   limits.max_string_bytes_in_all = 8;
-  const auto less = read(starter, 1, limits);
+  const auto less = read_all(starter, 1, limits);
   REQUIRE(less.has_value());
   CHECK(less->host_name(entry_index{0}) == "123456");
   REQUIRE(less->problem_count() == 1);
@@ -114,7 +114,7 @@ TEST_CASE("problems are kept up to their limit, and all counted") {
   starter.put_table(std::vector<fake_entry>(1000, {target_address{0x10}, target_address{0}, -5}));
   table_limits limits;
   limits.max_problems = 10;
-  const auto table = read(starter, 1000, limits);
+  const auto table = read_all(starter, 1000, limits);
   REQUIRE(table.has_value());
   CHECK(table->problems().size() == 10);
   CHECK(table->problem_count() == 3000);
@@ -128,7 +128,7 @@ TEST_CASE("a table that claims more entries than memory holds keeps the readable
     starter.put_table(std::vector<fake_entry>(10, {good, good, 5}));
     table_limits limits;
     limits.max_entries = UINT64_MAX;
-    const auto table = read(starter, claimed, limits);
+    const auto table = read_all(starter, claimed, limits);
     REQUIRE(table.has_value());
     CHECK(table->size() == 10);
     CHECK(table->claimed_size() == claimed);
@@ -148,7 +148,7 @@ TEST_CASE("the memory for a large table that claims one entry too many grows wit
   for (int i = 0; i < count; ++i)
     entries.push_back({starter.string("n" + std::to_string(i)), fake_starter::strings, 1 + i});
   starter.put_table(entries);
-  const auto table = read(starter, count + 1);
+  const auto table = read_all(starter, count + 1);
   REQUIRE(table.has_value());
   REQUIRE(table->size() == count);
   CHECK(table->string_count() == count);
@@ -170,11 +170,11 @@ TEST_CASE("an entry counts if its fields can be read, even if its padding cannot
   auto bytes = starter.encode({{good, good, 5}, {good, good, 6}, {good, good, 7}});
   bytes.resize(48 + 20);  // to the end of the third pid
   starter.memory.map(fake_starter::table, bytes);
-  CHECK(read(starter, 3)->size() == 3);
-  CHECK_FALSE(read(starter, 3)->shortfall().has_value());
+  CHECK(read_all(starter, 3)->size() == 3);
+  CHECK_FALSE(read_all(starter, 3)->shortfall().has_value());
   bytes.pop_back();
   starter.memory.map(fake_starter::table, bytes);
-  CHECK(read(starter, 3)->size() == 2);
+  CHECK(read_all(starter, 3)->size() == 2);
 }
 
 TEST_CASE("more entries than the limit are not read, and the limit is named") {
@@ -183,7 +183,7 @@ TEST_CASE("more entries than the limit are not read, and the limit is named") {
   starter.put_table(std::vector<fake_entry>(10, {good, good, 5}));
   table_limits limits;
   limits.max_entries = 4;
-  const auto table = read(starter, 10, limits);
+  const auto table = read_all(starter, 10, limits);
   REQUIRE(table.has_value());
   CHECK(table->size() == 4);
   REQUIRE(table->shortfall().has_value());
@@ -195,24 +195,25 @@ TEST_CASE("more entries than the limit are not read, and the limit is named") {
 
 TEST_CASE("a table of which nothing can be read is an error") {
   fake_starter starter;
-  const auto nowhere = read(starter, 5, {}, target_address{0x900000});
+  const auto nowhere = read_all(starter, 5, {}, target_address{0x900000});
   REQUIRE_FALSE(nowhere.has_value());
   CHECK(nowhere.error().code == error_code::unreadable_memory);
   CHECK(nowhere.error().address == target_address{0x900000});
   CHECK(
       nowhere.error().message ==
       "the process table at 0x900000 cannot be read (it claims 5 entries): memory ends at 0x900000, within the first");
-  CHECK_THAT(read(starter, 5, {}, target_address{0}).error().message, ContainsSubstring("is null, though it claims 5"));
-  CHECK(read(starter, 5, {}, target_address{UINT64_MAX - 3}).error().code == error_code::unreadable_memory);
+  CHECK_THAT(read_all(starter, 5, {}, target_address{0}).error().message,
+             ContainsSubstring("is null, though it claims 5"));
+  CHECK(read_all(starter, 5, {}, target_address{UINT64_MAX - 3}).error().code == error_code::unreadable_memory);
   fake_starter narrow(ilp32_little);
-  CHECK(read(narrow, 5, {}, target_address{0x100000000}).error().code == error_code::unreadable_memory);
+  CHECK(read_all(narrow, 5, {}, target_address{0x100000000}).error().code == error_code::unreadable_memory);
 }
 
 TEST_CASE("a process that ends while its table is read is an error") {
   fake_starter starter;
   starter.put_table({{target_address{0}, target_address{0}, 1}});
   starter.memory.process_gone = true;
-  const auto table = read(starter, 1);
+  const auto table = read_all(starter, 1);
   REQUIRE_FALSE(table.has_value());
   CHECK(table.error().code == error_code::process_gone);
   CHECK_THAT(table.error().message, ContainsSubstring("reading the process table"));

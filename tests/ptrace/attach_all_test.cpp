@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "another_user.hpp"
 #include "crowd.hpp"
 #include "separate_tool.hpp"
 
@@ -16,8 +17,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-constexpr uid_t somebody = 12345;
 
 /// The one process that traces for this program.
 pid_t tracer_client() {

@@ -26,7 +26,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr uid_t somebody = 12345;
 constexpr uid_t somebody_else = 12346;
 
 error refusal(tracer& t, process_id id) {

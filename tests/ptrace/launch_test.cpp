@@ -14,13 +14,13 @@ using namespace mpiacq::test;
 namespace {
 
 /// A folder for files that a test makes, and its end.
-struct scratch_folder {
-  scratch_folder() {
+struct folder_of_files {
+  folder_of_files() {
     char pattern[] = "/tmp/mpiacq-test-XXXXXX";
     REQUIRE(::mkdtemp(pattern) != nullptr);
     path = pattern;
   }
-  ~scratch_folder() {
+  ~folder_of_files() {
     for (const std::string& name : files) ::unlink(name.c_str());
     ::rmdir(path.c_str());
   }
@@ -136,7 +136,7 @@ TEST_CASE("this process's own environment is the default, and standard output is
 }
 
 TEST_CASE("a name without a slash is looked up in PATH") {
-  const scratch_folder folder;
+  const folder_of_files folder;
   const path_is path("/nonexistent::" + folder.path + ":" MPIACQ_PROGRAMS);
   const auto t = new_tracer();
   inferior program("end_as", {"exit", "3"});
@@ -157,7 +157,7 @@ TEST_CASE("launching a program that does not exist gives not_found with its name
 }
 
 TEST_CASE("the error about a program that cannot be run says why") {
-  scratch_folder folder;
+  folder_of_files folder;
   const error directory = launch_error(folder.path);
   CHECK(directory.code == error_code::permission);
   CHECK_THAT(directory.message, ContainsSubstring("is a directory"));
@@ -192,7 +192,7 @@ TEST_CASE("the error about a program that cannot be run says why") {
 }
 
 TEST_CASE("the error tells a program in PATH that may not be run from a missing one") {
-  scratch_folder folder;
+  folder_of_files folder;
   folder.file("mpiacq-plain", "echo\n", 0644);
   const path_is path(folder.path + ":/nonexistent");
   const error e = launch_error("mpiacq-plain");
@@ -201,7 +201,7 @@ TEST_CASE("the error tells a program in PATH that may not be run from a missing 
 }
 
 TEST_CASE("scripts run: by their interpreter line, and without one by the shell") {
-  scratch_folder folder;
+  folder_of_files folder;
   const std::string path = folder.file("script", GENERATE("#!/bin/sh\nexit 7\n", "exit 7\n"), 0755);
   const auto t = new_tracer();
   const auto id = t->launch({.arguments = {path}, .environment = {}, .kill_with_tool = false});

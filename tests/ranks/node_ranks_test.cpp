@@ -18,8 +18,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr uid_t somebody = 12345;
-
 /// A program that waits for orders, with a rank's variable in its environment.
 class waiting_rank {
  public:

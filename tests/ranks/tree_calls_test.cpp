@@ -12,7 +12,7 @@ using namespace mpiacq;
 namespace {
 
 /// A stack of these functions, the outermost one first.
-thread_stack stack_of(const std::vector<std::string>& outermost_first, stack_end end = stack_end::outermost) {
+thread_stack stack_with_lines(const std::vector<std::string>& outermost_first, stack_end end = stack_end::outermost) {
   thread_stack stack;
   stack.end = end;
   std::uint32_t line = 10 * static_cast<std::uint32_t>(outermost_first.size());
@@ -32,7 +32,7 @@ std::vector<std::string> functions_in(const call_tree& tree) {
 
 TEST_CASE("calls in a tree: the outermost MPI function of a path is the call, with the place that calls it") {
   call_tree tree;
-  tree.add(entry_index{4}, stack_of({"main", "solve", "PMPI_Allreduce", "MPI_Send", "poll"}));
+  tree.add(entry_index{4}, stack_with_lines({"main", "solve", "PMPI_Allreduce", "MPI_Send", "poll"}));
   const auto calls = calls_of_programs(tree);
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].call.function == "MPI_Allreduce");
@@ -42,17 +42,17 @@ TEST_CASE("calls in a tree: the outermost MPI function of a path is the call, wi
 
 TEST_CASE("calls in a tree: each branch has its own call, and a path without an MPI function has none") {
   call_tree tree;
-  tree.add(entry_index{0}, stack_of({"main", "mpi_recv_", "MPI_Recv", "poll"}));
-  tree.add(entry_index{1}, stack_of({"main", "MPI_Bcast", "MPI_Recv"}));
-  tree.add(entry_index{2}, stack_of({"main", "compute"}));
+  tree.add(entry_index{0}, stack_with_lines({"main", "mpi_recv_", "MPI_Recv", "poll"}));
+  tree.add(entry_index{1}, stack_with_lines({"main", "MPI_Bcast", "MPI_Recv"}));
+  tree.add(entry_index{2}, stack_with_lines({"main", "compute"}));
   CHECK(functions_in(tree) == std::vector<std::string>{"MPI_Recv", "MPI_Bcast"});
   CHECK(functions_in(call_tree{}).empty());
 }
 
 TEST_CASE("calls in a tree: a function without a name is no call, and a caller that is missing is not known") {
   call_tree tree;
-  tree.add(entry_index{0}, stack_of({"", "MPI_Barrier"}));
-  tree.add(entry_index{1}, stack_of({"MPI_Wait", "poll"}, stack_end::no_unwind_info));
+  tree.add(entry_index{0}, stack_with_lines({"", "MPI_Barrier"}));
+  tree.add(entry_index{1}, stack_with_lines({"MPI_Wait", "poll"}, stack_end::no_unwind_info));
   const auto calls = calls_of_programs(tree);
   REQUIRE(calls.size() == 2);
   CHECK(calls[0].call.at == call_site{"", "app.c", 10});

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "agents_running.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
 #include "openmpi.hpp"
@@ -16,12 +17,6 @@ using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
-
-/// The agents that run now: their file is what they are called by.
-std::size_t agents_running() {
-  const auto found = run_command({"pgrep", "-c", "-f", "^" MPIACQ_AGENT});
-  return static_cast<std::size_t>(std::atoi(found.out.c_str()));
-}
 
 command_outcome stacks(const std::vector<std::string>& options, const running_job& job) {
   std::vector<std::string> line = {MPIACQ_COMMAND, "stacks", "--json"};

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agents_running.hpp"
 #include "catch.hpp"
 #include "live_cluster.hpp"
 #include "live_process.hpp"
@@ -22,12 +23,6 @@ namespace {
 
 std::vector<std::string> srun_line() {
   return {"srun", "-N2", "-n4", "--overcommit", rank_program("plain_pids")};
-}
-
-/// The agents that run now: their file is what they are called by.
-std::size_t agents_running() {
-  const auto found = run_command({"pgrep", "-c", "-f", "^" MPIACQ_AGENT});
-  return static_cast<std::size_t>(std::atoi(found.out.c_str()));
 }
 
 /// Secrets of runs in the home directory.

@@ -14,14 +14,14 @@ using nlohmann::json;
 
 namespace {
 
-std::string lacking() {
+std::string lacking_for_deadlocks() {
   if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_deadlock_mpich"))) {
     return "MPICH (mpich, libmpich-dev) is not installed";
   }
   return "";
 }
 
-running_job stuck_job(int ranks, const std::vector<std::string>& options = {}) {
+running_job stuck_mpich_job(int ranks, const std::vector<std::string>& options = {}) {
   std::vector<std::string> words = {"mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_deadlock_mpich")};
   words.insert(words.end(), options.begin(), options.end());
   return running_job(words, static_cast<std::size_t>(ranks));
@@ -49,8 +49,8 @@ json when_all_wait(const running_job& job) {
 
 TEST_CASE("stock MPICH: ranks in receives that wait for each other are named, with the source and the tag",
           "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  running_job job = stuck_job(3);
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_mpich_job(3);
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
   REQUIRE(seen.at("ranks").size() == 3);
@@ -75,8 +75,8 @@ TEST_CASE("stock MPICH: ranks in receives that wait for each other are named, wi
 }
 
 TEST_CASE("stock MPICH: ranks in a barrier wait for the one that has not come", "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  running_job job = stuck_job(3, {"--barrier", "yes"});
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_mpich_job(3, {"--barrier", "yes"});
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
   CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 2}));
@@ -86,15 +86,15 @@ TEST_CASE("stock MPICH: ranks in a barrier wait for the one that has not come", 
 }
 
 TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  running_job job = stuck_job(2, {"--call", "Mprobe"});
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_mpich_job(2, {"--call", "Mprobe"});
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
   CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1}));
 }
 
 TEST_CASE("stock MPICH: the report names the line of each rank's call, as the rank has announced it", "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   constexpr int ranks = 2;
   const std::vector<std::string> words = {
       "mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_waits_mpich"), "--calls", "different"};
@@ -125,14 +125,14 @@ TEST_CASE("stock MPICH: the report names the line of each rank's call, as the ra
 }
 
 TEST_CASE("stock MPICH: stacks --args shows the arguments behind the function", "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  const running_job job = stuck_job(3, {"--barrier", "yes"});
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  const running_job job = stuck_mpich_job(3, {"--barrier", "yes"});
   check_arguments_in_stacks(job);
 }
 
 TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks with the same arguments", "[releases]") {
-  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  const running_job job = stuck_job(3);
+  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  const running_job job = stuck_mpich_job(3);
   (void)when_all_wait(job);
   const auto text = run_command({MPIACQ_COMMAND, "stacks", "--args", job.pid_text()});
   INFO(text.out);

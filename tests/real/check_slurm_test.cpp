@@ -2,15 +2,10 @@
 // Slurm's srun as distributions ship it, judged. Each verdict below was found by looking at it by other means.
 #include "check_verdicts.hpp"
 #include "real_job.hpp"
+#include "slurm.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
-
-namespace {
-
-constexpr int cluster_cannot_run = 77;
-
-}  // namespace
 
 TEST_CASE("check: Slurm's srun", "[releases]") {
   const scratch_folder folder;

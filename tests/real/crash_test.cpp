@@ -25,7 +25,7 @@ const bool is_other_release = std::getenv("MPIACQ_TREE_RELEASE") != nullptr;
 const known_mpi known_mpis[] = {{"openmpi", {"mpirun.openmpi", "--oversubscribe", "-n", "3"}},
                                 {"mpich", {"mpiexec.hydra", "-n", "3"}, false, is_other_release}};
 const known_mpi& open_mpi = known_mpis[0];
-const known_mpi& mpich = known_mpis[1];
+const known_mpi& known_mpich = known_mpis[1];
 
 /// A control group whose processes have little memory; removed at the end. `why_not`: there is none.
 class small_memory {
@@ -72,8 +72,8 @@ TEST_CASE("watch --crash: Open MPI: the rank that fails is named with its line, 
 }
 
 TEST_CASE("watch --crash: MPICH: the rank that fails is named with its line", "[releases]") {
-  if (!is_there(mpich, "mpi_crash")) MPIACQ_SKIP("MPICH for C++ (mpich, libmpich-dev) is not installed");
-  check_ways(mpich);
+  if (!is_there(known_mpich, "mpi_crash")) MPIACQ_SKIP("MPICH for C++ (mpich, libmpich-dev) is not installed");
+  check_ways(known_mpich);
 }
 
 TEST_CASE("watch --crash: a Fortran program that stops before MPI_Finalize has failed") {
@@ -101,7 +101,7 @@ TEST_CASE("watch --crash: a status after MPI_Finalize, and a program without MPI
     CHECK(late.exit_code == 4);
     const bool is_reported = std::filesystem::exists(folder.path("late") + "/report.json");
     // MPICH 4.2 does not show that MPI_Finalize has returned.
-    if (is_reported && &mpi == &mpich && is_other_release) {
+    if (is_reported && &mpi == &known_mpich && is_other_release) {
       const std::string sentence = report_in(folder.path("late")).at("verdict").at("sentence");
       CHECK(sentence == "rank 1 exited with status 4");
     } else {

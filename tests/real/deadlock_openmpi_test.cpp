@@ -11,10 +11,10 @@ using nlohmann::json;
 
 namespace {
 
-const char* const program = "mpi_deadlock_openmpi";
+const char* const deadlock_program = "mpi_deadlock_openmpi";
 
 bool have_deadlock() {
-  return have_openmpi() && std::filesystem::exists(rank_program(program));
+  return have_openmpi() && std::filesystem::exists(rank_program(deadlock_program));
 }
 
 /// A job that waits for ever, and the types that its queue library needs.
@@ -54,7 +54,7 @@ class stuck_job {
  private:
   static std::vector<std::string> line(int ranks, const std::vector<std::string>& options) {
     std::vector<std::string> words = {
-        mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks), rank_program(program)};
+        mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks), rank_program(deadlock_program)};
     words.insert(words.end(), options.begin(), options.end());
     return words;
   }

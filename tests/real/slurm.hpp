@@ -6,6 +6,9 @@
 
 namespace mpiacq::test {
 
+/// The status of the private cluster's script if there can be no cluster.
+inline constexpr int cluster_cannot_run = 77;
+
 /// Whether srun announces its event without calling its MPIR_Breakpoint: its own code sets MPIR_debug_state, and none
 /// of it calls the function. Link-time optimisation has put the function's body in the place of the call then
 /// (Ubuntu 24.04), nothing ever comes to it, and no tool can be told of the event. (Debian 12's srun leaves both to a

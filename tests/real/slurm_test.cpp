@@ -5,11 +5,6 @@
 using namespace mpiacq::test;
 using nlohmann::json;
 
-namespace {
-constexpr int cluster_cannot_run = 77;
-
-}  // namespace
-
 TEST_CASE("Slurm: four tasks on two nodes have the pids that they print, their nodes, and the job's id", "[releases]") {
   if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
   const scratch_folder folder;

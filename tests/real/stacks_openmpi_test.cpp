@@ -18,10 +18,10 @@ using nlohmann::json;
 
 namespace {
 
-const char* const program = "mpi_waits_openmpi";
+const char* const waits_program = "mpi_waits_openmpi";
 
 bool have_waits() {
-  return have_openmpi() && std::filesystem::exists(rank_program(program));
+  return have_openmpi() && std::filesystem::exists(rank_program(waits_program));
 }
 
 /// By rank, where it waits.
@@ -34,7 +34,7 @@ class waiting_job {
  public:
   waiting_job(int ranks, const std::string& calls)
       : count_(ranks),
-        job_({mpirun, "--oversubscribe", "-n", std::to_string(ranks), rank_program(program), "--calls", calls},
+        job_({mpirun, "--oversubscribe", "-n", std::to_string(ranks), rank_program(waits_program), "--calls", calls},
              static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] running_job& job() { return job_; }
@@ -104,7 +104,7 @@ bool says(const std::set<std::string>& calls, const std::string& call) {
 }
 
 /// "rank R waits in FUNCTION at LINE", by rank. Only what was said so far.
-std::map<long, waiting_place> places_said(const std::string& output) {
+std::map<long, waiting_place> waiting_places_said(const std::string& output) {
   std::map<long, waiting_place> places;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -150,7 +150,7 @@ TEST_CASE("Open MPI: rank 0 waits in MPI_Recv, the others in MPI_Barrier, and th
   const job_end end = waits.job().finish();
   CHECK(end.as_shell() == 0);
   CHECK(end.all_ranks_ended(4));
-  const auto said = places_said(end.out);
+  const auto said = waiting_places_said(end.out);
   // Rank 0 said its second wait, too, after it was let go on.
   for (long rank = 1; rank < 4; ++rank) {
     CHECK(said.at(rank).function == "settle");
@@ -167,7 +167,7 @@ TEST_CASE("Open MPI: eight ranks in eight calls are eight nodes of the call tree
   INFO(seen.dump(1));
   const job_end end = waits.job().finish();
   CHECK(end.as_shell() == 0);
-  const auto said = places_said(end.out);
+  const auto said = waiting_places_said(end.out);
   REQUIRE(said.size() == 8);
   for (const auto& [rank, place] : said) {
     INFO("rank " << rank << " in " << place.function);

@@ -17,14 +17,14 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int rank_count = 4;
+constexpr int unexpected_ranks = 4;
 
 /// Communicator, the sender's rank in it and in the world, tag, bytes.
 using message = std::array<std::string, 5>;
 /// By rank.
 using messages = std::map<long, std::multiset<message>>;
 
-messages told(const std::string& output) {
+messages unexpected_told(const std::string& output) {
   messages all;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -90,8 +90,15 @@ command_outcome queues(const running_job& job, const std::vector<std::string>& o
   return run_command(words, openmpi_options());
 }
 
-std::vector<std::string> openmpi_line(const std::string& prefix, const std::string& program) {
-  return {prefix + "/bin/mpirun", "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(rank_count), program};
+std::vector<std::string> unexpected_line(const std::string& prefix, const std::string& program) {
+  return {prefix + "/bin/mpirun",
+          "--oversubscribe",
+          "--mca",
+          "pml",
+          "ob1",
+          "-n",
+          std::to_string(unexpected_ranks),
+          program};
 }
 
 /// Ends a job whose ranks wait for ever. Returns what it has said.
@@ -107,10 +114,10 @@ TEST_CASE("the unexpected messages of an Open MPI with debug information are tho
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_unexpected.c", folder.path("ranks"), openmpi_options()) == "");
-  running_job job(openmpi_line(prefix, folder.path("ranks")), rank_count);
-  REQUIRE(job.ranks().size() == rank_count);
-  const messages said = told(job.out());
-  REQUIRE(said.size() == rank_count);
+  running_job job(unexpected_line(prefix, folder.path("ranks")), unexpected_ranks);
+  REQUIRE(job.ranks().size() == unexpected_ranks);
+  const messages said = unexpected_told(job.out());
+  REQUIRE(said.size() == unexpected_ranks);
   for (const auto& [rank, of_rank] : said) REQUIRE(of_rank.size() == 8);
   {
     const auto run = queues(job, {"--json"});
@@ -129,18 +136,18 @@ TEST_CASE("the unexpected messages of an Open MPI with debug information are tho
     CHECK_THAT(run.out, ContainsSubstring("those of ranks 0-3 are from the memory of the ranks"));
   }
   CHECK(job.disturbed().empty());
-  CHECK(job.finish().all_ranks_ended(rank_count));
+  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
 }
 
 TEST_CASE("the unexpected messages of a stock Open MPI are not known, and the report says so", "[releases]") {
   if (!have_openmpi() || !std::filesystem::exists(rank_program("mpi_unexpected_openmpi"))) {
     MPIACQ_SKIP(openmpi_not_installed);
   }
-  running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(rank_count),
+  running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(unexpected_ranks),
                    rank_program("mpi_unexpected_openmpi")},
-                  rank_count);
-  REQUIRE(job.ranks().size() == rank_count);
-  CHECK(told(job.out()).size() == rank_count);
+                  unexpected_ranks);
+  REQUIRE(job.ranks().size() == unexpected_ranks);
+  CHECK(unexpected_told(job.out()).size() == unexpected_ranks);
   const auto run = queues(job, {"--json"});
   INFO(run.err);
   CHECK(run.exit_code == 0);
@@ -148,7 +155,7 @@ TEST_CASE("the unexpected messages of a stock Open MPI are not known, and the re
   const json report = json::parse(run.out);
   CHECK(how_known(report) == std::set<std::string>{"none library"});
   CHECK(report.at("not_known").dump().find("no information about their unexpected messages") != std::string::npos);
-  CHECK(job.finish().all_ranks_ended(rank_count));
+  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
 }
 
 TEST_CASE("the unexpected messages that MPICH's queue library lists are those that its ranks find") {
@@ -156,10 +163,11 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_unexpected.c", folder.path("ranks"), {}) == "");
-  running_job job({prefix + "/bin/mpiexec", "-n", std::to_string(rank_count), folder.path("ranks")}, rank_count);
-  REQUIRE(job.ranks().size() == rank_count);
-  messages said = told(job.out());
-  REQUIRE(said.size() == rank_count);
+  running_job job({prefix + "/bin/mpiexec", "-n", std::to_string(unexpected_ranks), folder.path("ranks")},
+                  unexpected_ranks);
+  REQUIRE(job.ranks().size() == unexpected_ranks);
+  messages said = unexpected_told(job.out());
+  REQUIRE(said.size() == unexpected_ranks);
   // A prefix for tests may lie where others can write.
   const auto run = queues(job, {"--json", "--trust-library"});
   INFO(run.err);
@@ -181,7 +189,7 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
     }
   }
   CHECK(shown(found) == shown(said));
-  CHECK(job.finish().all_ranks_ended(rank_count));
+  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
 }
 
 TEST_CASE("a hang for a wrong tag names the message that has arrived instead") {
@@ -189,11 +197,11 @@ TEST_CASE("a hang for a wrong tag names the message that has arrived instead") {
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_hangs.c", folder.path("ranks"), openmpi_options()) == "");
-  auto line = openmpi_line(prefix, folder.path("ranks"));
+  auto line = unexpected_line(prefix, folder.path("ranks"));
   const std::string hang = GENERATE("wrong_tag", "exchange_wrong_tag");
   line.push_back(hang);
-  running_job job(line, rank_count);
-  REQUIRE(job.ranks().size() == rank_count);
+  running_job job(line, unexpected_ranks);
+  REQUIRE(job.ranks().size() == unexpected_ranks);
   // In these programs the messages have tag 8, and the receives ask for tag 7.
   const std::string arrived = "; a message from rank 1 with tag 8 has arrived";
   json seen;

@@ -14,6 +14,9 @@
 
 namespace mpiacq::test {
 
+/// A user without a name, whose processes a test makes.
+inline constexpr uid_t somebody = 12345;
+
 /// Runs a check without root's rights in a child; false if a condition is false. Catch2 does not work in the child.
 inline bool holds_as_nobody(const std::function<bool()>& check) {
   const pid_t child = ::fork();

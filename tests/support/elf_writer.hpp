@@ -11,6 +11,11 @@
 
 namespace mpiacq::test {
 
+/// One of each width and byte order.
+inline const target_abi elf_abis[] = {
+    abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386),
+    abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC), abi_of_elf(ELFCLASS64, ELFDATA2MSB, EM_S390)};
+
 struct written_section {
   std::string name;
   unsigned type = SHT_PROGBITS;

@@ -17,10 +17,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-const target_abi abis[] = {abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386),
-                           abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC), abi_of_elf(ELFCLASS64, ELFDATA2MSB, EM_S390)};
-
-constexpr std::uint64_t bias = 0x10000;
+constexpr std::uint64_t load_bias = 0x10000;
 constexpr std::uint64_t value_of_symbol = 0x4242;
 
 std::vector<std::byte> contents(const std::string& path) {
@@ -39,10 +36,10 @@ void write_program(const target_abi& abi, const std::string& path) {
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> auxiliary_of(const target_abi& abi) {
   const bool is_64 = abi.pointer_size == 8;
-  return {{AT_PHDR, bias + (is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr))},
+  return {{AT_PHDR, load_bias + (is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr))},
           {AT_PHENT, is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)},
           {AT_PHNUM, 2},
-          {AT_ENTRY, bias}};
+          {AT_ENTRY, load_bias}};
 }
 
 std::vector<std::byte> bytes(std::size_t size, int value) {
@@ -71,7 +68,7 @@ std::string refusal(const std::string& path) {
 }
 
 /// A valid core with one page of memory.
-core_writer good(const target_abi& abi = abis[0]) {
+core_writer good(const target_abi& abi = elf_abis[0]) {
   core_writer core{abi};
   core.process(4242, "starter").thread(4243, 6).auxiliary(auxiliary_of(abi)).map(0x400000, bytes(4096, 0x5a));
   return core;
@@ -80,13 +77,13 @@ core_writer good(const target_abi& abi = abis[0]) {
 }  // namespace
 
 TEST_CASE("a core of any width and byte order shows its process, its memory and its symbols") {
-  for (const target_abi& abi : abis) {
+  for (const target_abi& abi : elf_abis) {
     INFO("machine " << abi.elf_machine);
     own_folder folder;
     write_program(abi, folder / "program");
     core_writer made{abi};
     made.thread(4243, 11).process(4242, "a_starter").auxiliary(auxiliary_of(abi));
-    made.map(bias, contents(folder / "program"));
+    made.map(load_bias, contents(folder / "program"));
     byte_writer data{abi};
     data.word(0x01020304).wide(0x50607080);
     made.map(0x400000, std::move(data));
@@ -102,17 +99,17 @@ TEST_CASE("a core of any width and byte order shows its process, its memory and 
 
     auto symbols = core_symbols::open(*core, {{}, false});
     if (!symbols) FAIL(symbols.error().message);
-    CHECK((*symbols)->entry_point() == target_address{bias});
+    CHECK((*symbols)->entry_point() == target_address{load_bias});
     const auto table = (*symbols)->find_symbol("MPIR_proctable");
     REQUIRE((table && *table));
-    CHECK((*table)->address() == target_address{bias + value_of_symbol});
+    CHECK((*table)->address() == target_address{load_bias + value_of_symbol});
     CHECK((*table)->size == abi.pointer_size);
   }
 }
 
 TEST_CASE("without process information, a core has the number of its first thread as its pid") {
   own_folder folder;
-  core_writer{abis[0]}.thread(77, 6).thread(78, 0).map(0x1000, bytes(16, 1)).write_to(folder / "core");
+  core_writer{elf_abis[0]}.thread(77, 6).thread(78, 0).map(0x1000, bytes(16, 1)).write_to(folder / "core");
   const auto core = open(folder / "core");
   CHECK(core->pid() == process_id{77});
   CHECK(core->executable().empty());
@@ -150,7 +147,7 @@ TEST_CASE("one read covers neighbouring pieces of memory") {
 
 TEST_CASE(
     "memory that was not dumped is read from the mapped file, except memory that the program could have written") {
-  for (const target_abi& abi : abis) {
+  for (const target_abi& abi : elf_abis) {
     INFO("machine " << abi.elf_machine);
     own_folder folder;
     const std::string program = folder / "program";
@@ -160,31 +157,31 @@ TEST_CASE(
     core_writer::write(program, whole);
     auto first = whole;
     first.resize(4096);
-    const std::vector<mapped_file> files = {{bias, bias + 2 * 4096, 0, program},
-                                            {bias + 0x8000, bias + 0x9000, 2, program}};
+    const std::vector<mapped_file> files = {{load_bias, load_bias + 2 * 4096, 0, program},
+                                            {load_bias + 0x8000, load_bias + 0x9000, 2, program}};
     const auto core_with = [&](bool writable) {
       core_writer core{abi};
       core.process(1, "x").auxiliary(auxiliary_of(abi)).files(files);
-      core.map(bias, first, 2 * 4096, PF_R);
-      core.map(bias + 0x8000, {}, 4096, writable ? PF_R | PF_W : PF_R);
+      core.map(load_bias, first, 2 * 4096, PF_R);
+      core.map(load_bias + 0x8000, {}, 4096, writable ? PF_R | PF_W : PF_R);
       return core;
     };
     core_with(false).write_to(folder / "core");
     auto core = open(folder / "core");
     CHECK(core->executable() == program);
-    CHECK(bytes_at(*core, bias + 4096, 16) == bytes(16, 0x77));
-    CHECK(bytes_at(*core, bias + 2 * 4096 - 4, 16) == bytes(4, 0x77));  // the mapping ends there
-    CHECK(bytes_at(*core, bias + 0x8000, 16) == bytes(16, 0x77));
+    CHECK(bytes_at(*core, load_bias + 4096, 16) == bytes(16, 0x77));
+    CHECK(bytes_at(*core, load_bias + 2 * 4096 - 4, 16) == bytes(4, 0x77));  // the mapping ends there
+    CHECK(bytes_at(*core, load_bias + 0x8000, 16) == bytes(16, 0x77));
     core_with(true).write_to(folder / "core");
     core = open(folder / "core");
-    CHECK(bytes_at(*core, bias + 0x8000, 16).empty());
+    CHECK(bytes_at(*core, load_bias + 0x8000, 16).empty());
     CHECK(core->problems().empty());
 
     // A file with other headers is another file.
     whole[24] ^= std::byte{1};  // in e_entry
     core_writer::write(program, whole);
     core = open(folder / "core");
-    CHECK(bytes_at(*core, bias + 4096, 16).empty());
+    CHECK(bytes_at(*core, load_bias + 4096, 16).empty());
     REQUIRE(core->problems().size() == 1);
     CHECK_THAT(core->problems()[0].message, ContainsSubstring("is another file"));
     CHECK(core->problems()[0].path == program);
@@ -220,7 +217,7 @@ TEST_CASE("the error for another kind of file names the kind") {
   const auto absent = core_file::open(folder / "absent");
   REQUIRE_FALSE(absent.has_value());
   CHECK(absent.error().code == error_code::not_found);
-  core_writer{abis[0]}.process(1, "x").write_to(folder / "file");
+  core_writer{elf_abis[0]}.process(1, "x").write_to(folder / "file");
   CHECK_THAT(refusal(folder / "file"), ContainsSubstring("without notes or without memory"));
 }
 

@@ -40,7 +40,7 @@ struct dead {
   std::vector<std::byte> code;  ///< at MPIR_Breakpoint, while the process was alive
 };
 
-std::vector<std::byte> bytes_at(memory_reader& memory, std::uint64_t address, std::size_t size) {
+std::vector<std::byte> memory_at(memory_reader& memory, std::uint64_t address, std::size_t size) {
   std::vector<std::byte> bytes(size);
   memory_range range{target_address{address}, bytes};
   if (!memory.read_ranges({&range, 1})) return {};
@@ -57,7 +57,7 @@ dead killed(const std::string& program, const std::string& folder, int signal) {
   dead d{description{process.lines_until_ready()}, process.pid(), {}, 0, {}};
   live_memory memory{process.pid()};
   if (d.told.symbols.contains("MPIR_Breakpoint")) {
-    d.code = bytes_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
+    d.code = memory_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
   }
   allow_core(process.pid());
   ::kill(static_cast<pid_t>(process.pid().value()), signal);
@@ -71,7 +71,7 @@ dead taken(const std::string& program, const std::string& folder) {
   live_process process{{program}};
   dead d{description{process.lines_until_ready()}, process.pid(), {}, 0, {}};
   live_memory memory{process.pid()};
-  d.code = bytes_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
+  d.code = memory_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
   d.core = core_by_gcore(process.pid(), folder).value_or("");
   return d;
 }
@@ -101,7 +101,7 @@ void check_everything(const dead& d, const std::string& program, bool has_symbol
   CHECK(seen.core->executable() == std::filesystem::canonical(program).string());
   check_symbols(*seen.symbols, d.told.symbols);
   if (has_symbol_table && !d.told.local_symbols.empty()) check_symbols(*seen.symbols, d.told.local_symbols);
-  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+  CHECK(memory_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
   if (!d.told.layout.members.empty() && has_symbol_table) {
     const auto layout = layout_of_table(*seen.symbols);
     REQUIRE(layout.has_value());
@@ -111,15 +111,15 @@ void check_everything(const dead& d, const std::string& program, bool has_symbol
   CHECK(texts(seen.symbols->problems()).empty());
 }
 
-struct variant {
+struct core_variant {
   const char* name;
   bool has_symbol_table = true;
 };
 
-std::vector<variant> variants() {
-  std::vector<variant> all = {{"pie"},         {"non_pie"},         {"static"},          {"static_pie"},
-                              {"in_library"},  {"copies"},          {"stripped", false}, {"hash_system_v", false},
-                              {"split_by_id"}, {"in_library_rpath"}};
+std::vector<core_variant> core_variants() {
+  std::vector<core_variant> all = {{"pie"},         {"non_pie"},         {"static"},          {"static_pie"},
+                                   {"in_library"},  {"copies"},          {"stripped", false}, {"hash_system_v", false},
+                                   {"split_by_id"}, {"in_library_rpath"}};
 #ifdef MPIACQ_HAVE_32_BIT_FIXTURE
   all.push_back({"i386"});
 #endif
@@ -134,7 +134,7 @@ std::vector<variant> variants() {
 
 TEST_CASE("a core of the kernel has the symbols, types and code of the process") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
-  for (const variant& v : variants()) {
+  for (const core_variant& v : core_variants()) {
     INFO(v.name);
     own_folder folder;
     const int signal = std::string{v.name} == "pie" ? SIGSEGV : SIGABRT;
@@ -149,7 +149,8 @@ TEST_CASE("a core of the kernel has the symbols, types and code of the process")
 }
 
 TEST_CASE("a core of gcore has the symbols, types and code of the process") {
-  for (const variant& v : {variant{"pie"}, variant{"static"}, variant{"in_library"}, variant{"stripped", false}}) {
+  for (const core_variant& v :
+       {core_variant{"pie"}, core_variant{"static"}, core_variant{"in_library"}, core_variant{"stripped", false}}) {
     INFO(v.name);
     own_folder folder;
     const dead d = taken(fixture(v.name), folder / "");
@@ -170,18 +171,18 @@ TEST_CASE("memory that a core lacks is not read from a replaced file") {
   std::filesystem::remove(library);
   const auto with = [&](std::uint64_t address) {
     opened seen{d.core};
-    return bytes_at(*seen.core, address, code_size);
+    return memory_at(*seen.core, address, code_size);
   };
   const std::uint64_t breakpoint = d.told.symbols.at("MPIR_Breakpoint").address;
   SECTION("replaced") {
     std::filesystem::copy_file(fixture("tiny"), library);
     opened seen{d.core};
-    CHECK(bytes_at(*seen.core, breakpoint, code_size).empty());
+    CHECK(memory_at(*seen.core, breakpoint, code_size).empty());
     CHECK_THAT(texts(seen.core->problems()), ContainsSubstring(library + " is another file"));
   }
   SECTION("gone") {
     opened seen{d.core};
-    CHECK(bytes_at(*seen.core, breakpoint, code_size).empty());
+    CHECK(memory_at(*seen.core, breakpoint, code_size).empty());
     CHECK_THAT(texts(seen.core->problems()), ContainsSubstring("not found; name the program's file"));
   }
   SECTION("elsewhere, by the whole path below another root") {
@@ -190,14 +191,14 @@ TEST_CASE("memory that a core lacks is not read from a replaced file") {
     std::filesystem::create_directories(std::filesystem::path(below).parent_path());
     std::filesystem::copy_file(fixture("libmpir_fixture.so"), below);
     opened seen{d.core, {"", root / ""}};
-    CHECK(bytes_at(*seen.core, breakpoint, code_size) == d.code);
+    CHECK(memory_at(*seen.core, breakpoint, code_size) == d.code);
     check_symbols(*seen.symbols, d.told.symbols);
   }
   SECTION("elsewhere, by its name alone") {
     own_folder root;
     std::filesystem::copy_file(fixture("libmpir_fixture.so"), root / "libmpir_fixture.so");
     opened seen{d.core, {"", root / ""}};
-    CHECK(bytes_at(*seen.core, breakpoint, code_size) == d.code);
+    CHECK(memory_at(*seen.core, breakpoint, code_size) == d.code);
     check_symbols(*seen.symbols, d.told.symbols);
   }
   CHECK((with(breakpoint).empty() || std::filesystem::exists(library)));
@@ -225,7 +226,7 @@ TEST_CASE("the caller can name the program's file if it has moved, and a wrong f
   opened seen{d.core, {fixture("pie"), ""}};
   check_symbols(*seen.symbols, d.told.symbols);
   check_symbols(*seen.symbols, d.told.local_symbols);
-  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+  CHECK(memory_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
 }
 
 TEST_CASE("a program without a build id is recognised by its headers") {
@@ -235,7 +236,7 @@ TEST_CASE("a program without a build id is recognised by its headers") {
   REQUIRE_FALSE(d.core.empty());
   opened seen{d.core};
   check_symbols(*seen.symbols, d.told.symbols);
-  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+  CHECK(memory_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
   opened wrong{d.core, {fixture("pie"), ""}};
   CHECK_FALSE(wrong.symbols->find_symbol("MPIR_proctable").value().has_value());
   CHECK_THAT(texts(wrong.symbols->problems()), ContainsSubstring("is not the loaded one (no build id)"));

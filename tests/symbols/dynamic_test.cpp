@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "elf/dynamic_section.hpp"
 #include "elf/dynamic_symbols.hpp"
+#include "elf_writer.hpp"
 #include "fake_memory.hpp"
 #include "modules/link_map.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr unsigned global_object = 1U << 4 | STT_OBJECT;
 constexpr std::uint64_t table_value = 0x1234;
-
-const target_abi abis[] = {abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386),
-                           abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC), abi_of_elf(ELFCLASS64, ELFDATA2MSB, EM_S390)};
 
 /// The positions of the pieces of the one module.
 struct places {
@@ -104,7 +102,7 @@ error refused(fake_memory& memory, const target_abi& abi, const dynamic_section&
 }  // namespace
 
 TEST_CASE("both kinds of hash tables are read in every class and byte order") {
-  for (const target_abi& abi : abis) {
+  for (const target_abi& abi : elf_abis) {
     INFO("machine " << abi.elf_machine);
     fake_memory memory;
     check_both_found(memory, abi, system_v_module(memory, abi));
@@ -123,7 +121,7 @@ TEST_CASE("the two hash functions agree with their specifications") {
 }
 
 TEST_CASE("a hash table that contradicts itself is an error") {
-  const target_abi& abi = abis[0];
+  const target_abi& abi = elf_abis[0];
   fake_memory memory;
   SECTION("an absurd number of buckets leads out of memory") {
     const error e = refused(memory, abi, system_v_module(memory, abi, {0xfffffff1, 1, {0, 2, 0}, 3, 7}));
@@ -166,14 +164,15 @@ TEST_CASE("a hash table that contradicts itself is an error") {
 
 TEST_CASE("a module without buckets or without tables has no symbols") {
   fake_memory memory;
-  const auto empty = find(memory, abis[0], system_v_module(memory, abis[0], {0, 1, {0, 2, 0}, 3, 7}), {"table"});
+  const auto empty =
+      find(memory, elf_abis[0], system_v_module(memory, elf_abis[0], {0, 1, {0, 2, 0}, 3, 7}), {"table"});
   REQUIRE(empty.has_value());
   CHECK_FALSE(empty->front().has_value());
-  CHECK_FALSE(find(memory, abis[0], dynamic_section{}, {"table"}).value().front().has_value());
+  CHECK_FALSE(find(memory, elf_abis[0], dynamic_section{}, {"table"}).value().front().has_value());
 }
 
 TEST_CASE("pointers of a dynamic section are recognised as relocated or not by their values") {
-  const target_abi& abi = abis[0];
+  const target_abi& abi = elf_abis[0];
   const target_address bias{0x7f0000000000};
   for (const std::uint64_t moved : {std::uint64_t{0}, bias.value()}) {
     INFO("moved by " << moved);
@@ -199,7 +198,7 @@ TEST_CASE("pointers of a dynamic section are recognised as relocated or not by t
 }
 
 TEST_CASE("a dynamic section without an end is an error") {
-  const target_abi& abi = abis[0];
+  const target_abi& abi = elf_abis[0];
   fake_memory memory;
   byte_writer section{abi};
   for (int i = 0; i < 20000; ++i) section.wide(DT_NEEDED).wide(1);
@@ -223,7 +222,7 @@ void map_node(fake_memory& memory, const target_abi& abi, std::uint64_t at, std:
 }  // namespace
 
 TEST_CASE("a link map is followed in every class and byte order") {
-  for (const target_abi& abi : abis) {
+  for (const target_abi& abi : elf_abis) {
     INFO("machine " << abi.elf_machine);
     fake_memory memory;
     byte_writer r_debug{abi};
@@ -253,7 +252,7 @@ TEST_CASE("a link map is followed in every class and byte order") {
 }
 
 TEST_CASE("a broken link map keeps its readable entries and has a problem") {
-  const target_abi& abi = abis[0];
+  const target_abi& abi = elf_abis[0];
   fake_memory memory;
   map_node(memory, abi, 0x2000, 0, 0x3000);
   std::string expected;
@@ -282,7 +281,7 @@ TEST_CASE("a broken link map keeps its readable entries and has a problem") {
 }
 
 TEST_CASE("an endless link map is cut") {
-  const target_abi& abi = abis[0];
+  const target_abi& abi = elf_abis[0];
   fake_memory memory;
   byte_writer nodes{abi};
   constexpr std::uint64_t count = 70000;

@@ -8,16 +8,13 @@
 
 #include "catch.hpp"
 #include "code_names/code_ranges.hpp"
+#include "description.hpp"
 #include "live_process.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-std::string fixture(const std::string& name) {
-  return std::string(MPIACQ_MODULE_FIXTURES) + "/" + name;
-}
 
 /// Reads /proc/PID/maps and the headers in the memory of each process separately.
 void check_like_the_long_way(const loaded_code& code, process_id pid, memory_reader& memory) {

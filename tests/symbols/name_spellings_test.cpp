@@ -14,22 +14,22 @@ using namespace mpiacq::elf;
 
 namespace {
 
-using places = std::vector<std::pair<std::uint64_t, std::size_t>>;
+using spelled_places = std::vector<std::pair<std::uint64_t, std::size_t>>;
 
-places found_in_pieces(const std::string& table, std::span<const std::string_view> names, std::size_t piece) {
+spelled_places found_in_pieces(const std::string& table, std::span<const std::string_view> names, std::size_t piece) {
   spelling_search search{names};
   for (std::size_t done = 0; done < table.size(); done += piece) {
     const std::size_t begin = done - std::min(done, search.overlap());
     const std::size_t end = std::min(done + piece, table.size());
     search.look(begin, std::as_bytes(std::span{table}.subspan(begin, end - begin)), done - begin);
   }
-  places all;
+  spelled_places all;
   for (const spelling& s : search.take()) all.emplace_back(s.offset, s.name);
   return all;
 }
 
-places found_by_trying(const std::string& table, std::span<const std::string_view> names) {
-  places all;
+spelled_places found_by_trying(const std::string& table, std::span<const std::string_view> names) {
+  spelled_places all;
   for (std::size_t at = 0; at < table.size(); ++at) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!names[i].empty() && table.compare(at, names[i].size() + 1, std::string(names[i]) + '\0') == 0) {
@@ -46,9 +46,9 @@ TEST_CASE("a name is found as a whole string, and as the tail of a string") {
   using namespace std::string_literals;
   const std::array<std::string_view, 4> names{"MPIR_Breakpoint", "point", "it", ""};
   const std::string table = "\0MPIR_Breakpoint\0xpoint\0MPIR_Breakpoints\0it"s;  // the last name has no end
-  const places expected{{1, 0}, {11, 1}, {18, 1}};
+  const spelled_places expected{{1, 0}, {11, 1}, {18, 1}};
   CHECK(found_in_pieces(table, names, table.size()) == expected);
-  CHECK(found_in_pieces(table + '\0', names, table.size()) == places{{1, 0}, {11, 1}, {18, 1}, {41, 2}});
+  CHECK(found_in_pieces(table + '\0', names, table.size()) == spelled_places{{1, 0}, {11, 1}, {18, 1}, {41, 2}});
 }
 
 TEST_CASE("a name that crosses two pieces of a table is found") {

@@ -7,10 +7,10 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr const char* all_builds[] = {"i386_optimised", "i386_frame_pointers", "i386_stripped", "i386_static",
-                                      "i386_no_header"};
+constexpr const char* builds_32[] = {"i386_optimised", "i386_frame_pointers", "i386_stripped", "i386_static",
+                                     "i386_no_header"};
 
-[[maybe_unused]] void check_known(const std::string& build, std::vector<std::string> way) {
+[[maybe_unused]] void check_known_32(const std::string& build, std::vector<std::string> way) {
   way.insert(way.begin(), stack_program(build));
   stopped_process p{way};
   walker w{p.pid()};
@@ -24,7 +24,7 @@ constexpr const char* all_builds[] = {"i386_optimised", "i386_frame_pointers", "
 }  // namespace
 
 #ifdef MPIACQ_HAVE_32_BIT_STACKS
-#define MPIACQ_32_BIT_STACKS() static_cast<void>(all_builds)
+#define MPIACQ_32_BIT_STACKS() static_cast<void>(builds_32)
 #else
 #define MPIACQ_32_BIT_STACKS() \
   MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386), or the kernel runs none")
@@ -32,35 +32,35 @@ constexpr const char* all_builds[] = {"i386_optimised", "i386_frame_pointers", "
 
 TEST_CASE("32 bits: the stack is walked in every build of a program") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : all_builds) check_known(build, {"recursion", "200"});
+  for (const char* build : builds_32) check_known_32(build, {"recursion", "200"});
 }
 
 TEST_CASE("32 bits: a stack of thirty thousand calls is walked") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : {"i386_optimised", "i386_frame_pointers"}) check_known(build, {"recursion", "30000"});
+  for (const char* build : {"i386_optimised", "i386_frame_pointers"}) check_known_32(build, {"recursion", "30000"});
 }
 
 TEST_CASE("32 bits: a walk passes a signal handler and reaches the interrupted instruction") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : all_builds) check_known(build, {"fault"});
+  for (const char* build : builds_32) check_known_32(build, {"fault"});
 }
 
 TEST_CASE("32 bits: a walk passes a signal handler on an alternate stack") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : all_builds) check_known(build, {"alternate", "200"});
+  for (const char* build : builds_32) check_known_32(build, {"alternate", "200"});
 }
 
 TEST_CASE("32 bits: a walk begins at a null pointer that was called, and at an unmapped address") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : all_builds) {
-    check_known(build, {"null"});
-    check_known(build, {"wild"});
+  for (const char* build : builds_32) {
+    check_known_32(build, {"null"});
+    check_known_32(build, {"wild"});
   }
 }
 
 TEST_CASE("32 bits: a walk passes calls that are the last instruction of their function") {
   MPIACQ_32_BIT_STACKS();
-  for (const char* build : all_builds) check_known(build, {"noreturn"});
+  for (const char* build : builds_32) check_known_32(build, {"noreturn"});
 }
 
 TEST_CASE("32 bits: the vDSO, in which a system call waits, is in the stack") {

@@ -13,7 +13,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr int calls = 38;           // as many as fixtures/calls/calls.c has
+constexpr int call_count = 38;      // as many as fixtures/calls/calls.c has
 constexpr int first_by_table = 32;  // from this one on, the calling functions jump through tables
 
 /// What one run of a program wrote down.
@@ -47,7 +47,7 @@ std::vector<std::string> all_programs() {
   return names;
 }
 
-std::string program(const std::string& name) {
+std::string calls_program(const std::string& name) {
   return std::string(MPIACQ_CALLS) + "/" + name;
 }
 
@@ -95,7 +95,7 @@ struct known_program {
 /// Compares all arguments of one call.
 void compare(known_program& of, int number, score& into) {
   const std::string& name = of.name;
-  stopped_process p{{program(name), std::to_string(number)}};
+  stopped_process p{{calls_program(name), std::to_string(number)}};
   const written_call written = parse(p.lines);
   REQUIRE(written.return_address != 0);
   walker w{p.pid(), of.tables};
@@ -136,7 +136,7 @@ void compare_programs(Wanted is_meant) {
     if (!is_meant(name)) continue;
     score one;
     known_program program{name};
-    for (int number = 0; number < calls; ++number) compare(program, number, one);
+    for (int number = 0; number < call_count; ++number) compare(program, number, one);
     std::cout << text_of(name, one);
     CHECK(one.known > 0);
     const bool is_optimised = name.find("_O0") == std::string::npos;

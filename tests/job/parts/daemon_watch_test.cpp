@@ -8,7 +8,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr process_id starter{10}, old_child{20}, new_child{21};
+constexpr process_id daemon_starter{10}, old_child{20}, new_child{21};
 
 struct watched_starter {
   fake_clock time;
@@ -20,7 +20,7 @@ struct watched_starter {
   explicit watched_starter(mpir::daemon_launch how = mpir::daemon_launch::by_fifo) {
     children.children = {old_child};
     children.faults = 100;
-    daemons.expect_from(starter, how);
+    daemons.expect_from(daemon_starter, how);
   }
   /// How often the daemons are reported by the next look.
   std::size_t look() {

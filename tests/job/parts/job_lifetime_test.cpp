@@ -9,26 +9,26 @@ using namespace mpiacq::test;
 
 namespace {
 constexpr exit_status exited_with_3{false, 3, false};
-const process_id self{::getpid()};
+const process_id this_tool{::getpid()};
 }  // namespace
 
 TEST_CASE("lifetime: a job that was attached to reports its first table as such, once") {
-  job_lifetime attached(self, false);
+  job_lifetime attached(this_tool, false);
   CHECK(attached.phase() == job_phase::attaching);
   CHECK(attached.is_controlled());
   CHECK(attached.take_first_table());
   CHECK_FALSE(attached.take_first_table());
   CHECK(attached.phase() == job_phase::controlled);
-  job_lifetime launched(self, true);
+  job_lifetime launched(this_tool, true);
   CHECK_FALSE(launched.take_first_table());
 }
 
 TEST_CASE("lifetime: the end of a lost job is reported only where the job was launched") {
-  job_lifetime launched(self, true), attached(self, false);
+  job_lifetime launched(this_tool, true), attached(this_tool, false);
   for (job_lifetime* job : {&launched, &attached}) {
     job->lose();
     CHECK_FALSE(job->is_controlled());
-    job->process_ended(self, exited_with_3);
+    job->process_ended(this_tool, exited_with_3);
   }
   CHECK(launched.phase() == job_phase::lost);
   CHECK(launched.finish() == exited_with_3);
@@ -37,7 +37,7 @@ TEST_CASE("lifetime: the end of a lost job is reported only where the job was la
 }
 
 TEST_CASE("lifetime: a phase never goes back") {
-  job_lifetime job(self, true);
+  job_lifetime job(this_tool, true);
   job.let_go();
   job.lose();
   CHECK(job.phase() == job_phase::let_go);
@@ -49,11 +49,11 @@ TEST_CASE("lifetime: a phase never goes back") {
 }
 
 TEST_CASE("lifetime: the job finishes with the status of the process that was launched, once") {
-  job_lifetime job(self, true);
-  job.process_ended(process_id{self.value() + 1}, exit_status{true, SIGKILL, false});
+  job_lifetime job(this_tool, true);
+  job.process_ended(process_id{this_tool.value() + 1}, exit_status{true, SIGKILL, false});
   CHECK_FALSE(job.root_has_ended());
   CHECK_FALSE(job.finish().has_value());
-  job.process_ended(self, exited_with_3);
+  job.process_ended(this_tool, exited_with_3);
   CHECK(job.root_has_ended());
   CHECK(job.finish() == exited_with_3);
   CHECK(job.has_ended());
@@ -96,7 +96,7 @@ TEST_CASE("lifetime: ranks that were to end are killed when the job has ended, a
 }
 
 TEST_CASE("lifetime: a forked child may not act on the job") {
-  const job_lifetime job(self, true);
+  const job_lifetime job(this_tool, true);
   CHECK(job.is_made_here().has_value());
   const pid_t child = ::fork();
   REQUIRE(child >= 0);

@@ -9,7 +9,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-const process_id self{::getpid()};
+const process_id this_process{::getpid()};
 
 struct patched_process {
   volatile unsigned char variable = 5;
@@ -19,7 +19,8 @@ struct patched_process {
   followed_process process;
 
   explicit patched_process(bool is_launched)
-      : patches(traps, breakpoint_kind::software, is_launched), process(traps, self, {}, make_mpir_interface({})) {
+      : patches(traps, breakpoint_kind::software, is_launched),
+        process(traps, this_process, {}, make_mpir_interface({})) {
     traps.at_each_call = [this] { seen.push_back(variable); };
   }
   [[nodiscard]] write_bytes write_of(unsigned char value) const {

@@ -12,7 +12,7 @@ using namespace mpiacq::tracing;
 
 namespace {
 
-constexpr target_address place{0x4000};
+constexpr target_address child_place{0x4000};
 using steps = std::vector<std::string>;
 
 /// Process 10 runs, and has made process 20.
@@ -25,9 +25,9 @@ struct family {
   }
   /// The trap is in the child's copy of the code too.
   void inherit_trap() {
-    REQUIRE(armed.insert(parent, place, breakpoint_kind::software, &breakpoint::for_user).has_value());
+    REQUIRE(armed.insert(parent, child_place, breakpoint_kind::software, &breakpoint::for_user).has_value());
     armed.put_back_software(parent);
-    REQUIRE(kernel.memory.write(20, place, arch::trap_instruction()).has_value());
+    REQUIRE(kernel.memory.write(20, child_place, arch::trap_instruction()).has_value());
   }
 
   fake_kernel kernel;
@@ -68,8 +68,8 @@ TEST_CASE("a child that is not followed is let go with its signal, and without t
   of.inherit_trap();
   of.part.on_stop(20, 10, SIGUSR1);
   CHECK(of.kernel.calls.done() == steps{"detach 20 with 10"});
-  CHECK_FALSE(of.kernel.memory.has_trap(20, place));
-  CHECK(of.kernel.memory.has_trap(10, place));
+  CHECK_FALSE(of.kernel.memory.has_trap(20, child_place));
+  CHECK(of.kernel.memory.has_trap(10, child_place));
   CHECK(of.table.find(20) == nullptr);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("the traps of a parent are out of the memory before its child of vfork
   of.part.on_stop(20, 10, 0);
   CHECK(of.kernel.calls.done().empty());
   of.part.on_report(of.parent, 20, birth_stop::how::vfork);
-  CHECK_FALSE(of.kernel.memory.has_trap(10, place));
+  CHECK_FALSE(of.kernel.memory.has_trap(10, child_place));
   CHECK(of.kernel.calls.done() == steps{"detach 20"});
   CHECK(of.parent.breakpoints.all.size() == 1);
 }
@@ -102,7 +102,7 @@ TEST_CASE("a child that shares memory without vfork costs its parent the traps, 
   of.kernel.tasks.sharing.insert({10, 20});
   of.part.on_report(of.parent, 20, birth_stop::how::clone);
   CHECK(of.parent.breakpoints.all.empty());
-  CHECK_FALSE(of.kernel.memory.has_trap(10, place));
+  CHECK_FALSE(of.kernel.memory.has_trap(10, child_place));
   const auto problem = of.events.next_as<tracing_problem>();
   REQUIRE(problem.has_value());
   CHECK(problem->what.code == error_code::unsupported);
@@ -115,7 +115,7 @@ TEST_CASE("a child that comes after its maker has been killed is treated as that
     of.part.on_parent_gone(of.parent);
     of.table.erase(of.parent);
     of.part.on_stop(20, 1, 0);
-    CHECK_FALSE(of.kernel.memory.has_trap(20, place));
+    CHECK_FALSE(of.kernel.memory.has_trap(20, child_place));
     CHECK((of.table.find(20) != nullptr) == follow);
     if (!follow) continue;
     CHECK(of.events.next_as<process_born>()->parent == process_id{10});

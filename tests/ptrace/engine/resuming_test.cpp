@@ -10,7 +10,7 @@ using namespace mpiacq::tracing;
 
 namespace {
 
-constexpr target_address place{0x4000};
+constexpr target_address resumed_place{0x4000};
 using steps = std::vector<std::string>;
 
 struct held_threads {
@@ -42,13 +42,13 @@ TEST_CASE("all threads go on, each with its signal, which is delivered once") {
 
 TEST_CASE("threads that stand on a trap step off it one after the other, and then all run") {
   held_threads held;
-  REQUIRE(held.armed.insert(held.process, place, breakpoint_kind::software, &breakpoint::for_user).has_value());
-  for (const pid_t task : {10, 12}) held.process.threads[task].standing_on = place;
+  REQUIRE(held.armed.insert(held.process, resumed_place, breakpoint_kind::software, &breakpoint::for_user).has_value());
+  for (const pid_t task : {10, 12}) held.process.threads[task].standing_on = resumed_place;
   for (const pid_t task : {10, 12}) {
     if (task == 10) held.part.run(held.process);
     CHECK(held.kernel.calls.done() == steps{"step " + std::to_string(task)});
     CHECK(held.process.now == phase::stepping);
-    CHECK_FALSE(held.kernel.memory.has_trap(10, place));
+    CHECK_FALSE(held.kernel.memory.has_trap(10, resumed_place));
     traced_thread& stepped = held.process.threads[task];
     stepped.state = thread_state::stopped;
     stepped.stepping = false;
@@ -57,7 +57,7 @@ TEST_CASE("threads that stand on a trap step off it one after the other, and the
   }
   held.part.arm_and_run(held.process);
   CHECK(held.kernel.calls.done() == steps{"continue 10", "continue 11", "continue 12"});
-  CHECK(held.kernel.memory.has_trap(10, place));
+  CHECK(held.kernel.memory.has_trap(10, resumed_place));
 }
 
 TEST_CASE("a thread in a group stop listens while its process runs") {
@@ -79,8 +79,8 @@ TEST_CASE("a thread whose last stop was not the group stop's is sent to report t
 
 TEST_CASE("a step that takes too long is interrupted") {
   held_threads held;
-  REQUIRE(held.armed.insert(held.process, place, breakpoint_kind::software, &breakpoint::for_user).has_value());
-  held.process.threads[11].standing_on = place;
+  REQUIRE(held.armed.insert(held.process, resumed_place, breakpoint_kind::software, &breakpoint::for_user).has_value());
+  held.process.threads[11].standing_on = resumed_place;
   held.part.run(held.process);
   CHECK(held.process.give_up != no_deadline);
   CHECK(held.kernel.calls.done() == steps{"step 11"});
