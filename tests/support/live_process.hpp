@@ -19,6 +19,7 @@
 
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/base/memory.hpp"
+#include "start_child.hpp"
 
 namespace mpiacq::test {
 
@@ -29,18 +30,11 @@ class live_process {
     int input[2] = {-1, -1};
     int output[2] = {-1, -1};
     if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) return;
-    std::vector<char*> argv;
-    for (std::string& a : arguments) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      // The test may run with signals ignored, as in the background of a shell.
-      for (const int number : {SIGINT, SIGQUIT}) ::signal(number, SIG_DFL);
-      ::dup2(input[0], STDIN_FILENO);
-      ::dup2(output[1], STDOUT_FILENO);
-      ::execvp(argv[0], argv.data());
-      ::_exit(127);
-    }
+    child_start how;
+    how.in = input[0];
+    how.out = output[1];
+    how.default_signals = {SIGINT, SIGQUIT};  // the test may ignore them, as in the background of a shell
+    pid_ = start_child(std::move(arguments), how);
     ::close(input[0]);
     ::close(output[1]);
     input_ = input[1];

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors/unique_fd.hpp"
+#include "start_child.hpp"
+
 namespace mpiacq::test {
 
 namespace {
@@ -33,22 +36,23 @@ pipe_ends make_pipe() {
   return {ends[0], ends[1]};
 }
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, const command_options& options, int out, int err) {
-  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(99);
-  const int in = ::open("/dev/null", O_RDONLY);
-  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(99);
+/// For what only the new process itself can do.
+[[noreturn]] void become(const std::vector<std::string>& arguments, const command_options& options,
+                         const child_start& how) {
+  for (const auto& [name, value] : how.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!how.directory.empty() && ::chdir(how.directory.c_str()) != 0) ::_exit(cannot_start);
+  if (::dup2(how.in, 0) < 0 || ::dup2(how.out, 1) < 0 || ::dup2(how.err, 2) < 0) ::_exit(cannot_start);
   constexpr unsigned nobody = 65534;
   if (options.as_nobody && ::geteuid() == 0 &&
       (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0)) {
-    ::_exit(99);
+    ::_exit(cannot_start);
   }
   if (options.in_child) options.in_child();
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
-  ::_exit(99);
+  ::_exit(cannot_start);
 }
 
 /// Reads the available bytes. Returns false at the end of the stream.
@@ -65,8 +69,15 @@ running_command::running_command(const std::vector<std::string>& arguments, comm
     : options_(std::move(options)) {
   const pipe_ends out = make_pipe();
   const pipe_ends err = make_pipe();
-  child_ = ::fork();
-  if (child_ == 0) become(arguments, options_, out.write, err.write);
+  const base::unique_fd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  const child_start how{nothing.get(), out.write, err.write, options_.environment, options_.directory};
+  // Another PATH tells where the program is.
+  if (options_.as_nobody || options_.in_child || options_.environment.contains("PATH")) {
+    child_ = ::fork();
+    if (child_ == 0) become(arguments, options_, how);
+  } else {
+    child_ = start_child(arguments, how);
+  }
   ::close(out.write);
   ::close(err.write);
   out_ = out.read;
