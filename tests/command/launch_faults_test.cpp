@@ -3,14 +3,17 @@
 #include <array>
 #include <chrono>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "launched.hpp"
 #include "running_starter.hpp"
+#include "start_child.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -20,6 +23,13 @@ namespace {
 bool has_ended(const json& process) {
   const char state = process_state(process.at("pid").get<long>());
   return state == ' ' || state == 'Z';
+}
+
+/// mpiacq launch, with the starter's oracle.
+pid_t started(std::vector<std::string> words, const std::string& oracle, child_start how = {}) {
+  words.insert(words.begin(), {MPIACQ_COMMAND, "launch"});
+  how.environment["MPIACQ_ORACLE"] = oracle;
+  return start_child(std::move(words), how);
 }
 
 }  // namespace
@@ -128,14 +138,8 @@ TEST_CASE("then kill ends a starter that ignores SIGTERM") {
 TEST_CASE("then stop leaves the starter and its ranks stopped and untraced for another tool") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
-  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-  const pid_t tool = ::fork();
-  if (tool == 0) {
-    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", folder.path("report").c_str(), "--then", "stop", "--",
-            fixture("starter_pie").c_str(), "--exit", "8", nullptr);
-    ::_exit(99);
-  }
-  ::unsetenv("MPIACQ_ORACLE");
+  const pid_t tool = started(
+      {"--json", "-o", folder.path("report"), "--then", "stop", "--", fixture("starter_pie"), "--exit", "8"}, oracle);
   long starter = 0;
   REQUIRE(comes_true([&] {
     const auto said = read_oracle(oracle);
@@ -160,15 +164,7 @@ TEST_CASE("then stop leaves the starter and its ranks stopped and untraced for a
 TEST_CASE("a signal that is meant for the job is passed on to the starter") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
-  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-  const pid_t tool = ::fork();
-  if (tool == 0) {
-    const std::string report = folder.path("report");
-    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", report.c_str(), "--",
-            fixture("starter_stubborn").c_str(), nullptr);
-    ::_exit(99);
-  }
-  ::unsetenv("MPIACQ_ORACLE");
+  const pid_t tool = started({"--json", "-o", folder.path("report"), "--", fixture("starter_stubborn")}, oracle);
   REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
   ::kill(tool, SIGTERM);  // which this starter ignores
   ::kill(tool, SIGUSR1);  // which ends it
@@ -184,13 +180,9 @@ TEST_CASE("a report whose reader has gone is a failure of mpiacq, and the job ru
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
   ::close(ends[0]);
-  const pid_t tool = ::fork();
-  if (tool == 0) {
-    ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-    ::dup2(ends[1], STDERR_FILENO);
-    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--", fixture("starter_pie").c_str(), nullptr);
-    ::_exit(99);
-  }
+  child_start how;
+  how.err = ends[1];
+  const pid_t tool = started({"--", fixture("starter_pie")}, oracle, how);
   ::close(ends[1]);
   int status = 0;
   REQUIRE(::waitpid(tool, &status, 0) == tool);
@@ -208,14 +200,11 @@ TEST_CASE("a job ends as it would without mpiacq if mpiacq is killed at any mome
     INFO("round " << round);
     const scratch_folder folder;
     const std::string oracle = folder.path("oracle");
-    const pid_t tool = ::fork();
-    if (tool == 0) {
-      ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-      if (::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(99);
-      ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", folder.path("report").c_str(), "--",
-              fixture("starter_pie").c_str(), "--exit", "3", nullptr);
-      ::_exit(99);
-    }
+    const mpiacq::base::unique_fd nothing{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+    child_start how;
+    how.out = nothing.get();
+    const pid_t tool =
+        started({"--json", "-o", folder.path("report"), "--", fixture("starter_pie"), "--exit", "3"}, oracle, how);
     // From before the launch on; in every second round from the job's own beginning on, which may come late on a busy
     // machine.
     const bool once_there = round % 2 == 1;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -22,6 +22,7 @@
 #include "openmpi.hpp"
 #include "patience.hpp"
 #include "proc/process_state.hpp"
+#include "start_child.hpp"
 
 namespace mpiacq::test {
 
@@ -42,16 +43,11 @@ struct kill_moment {
 /// after the moment's beginning.
 inline std::optional<std::chrono::nanoseconds> kill_mpiacq(const std::vector<std::string>& line,
                                                            const kill_moment& when, int job_status) {
-  std::vector<char*> argv;
-  for (const std::string& word : line) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  const pid_t tool = ::fork();
-  if (tool == 0) {
-    // What the job says would only mix with what the test says.
-    if (::freopen("/dev/null", "w", stdout) == nullptr || ::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(99);
-    ::execv(argv[0], argv.data());
-    ::_exit(99);
-  }
+  // What the job says would only mix with what the test says.
+  const base::unique_fd nothing{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  child_start how;
+  how.out = how.err = nothing.get();
+  const pid_t tool = start_child(line, how);
   if (!when.once_there.empty()) REQUIRE(comes_true([&] { return !file_contents(when.once_there).empty(); }));
   const auto begun = std::chrono::steady_clock::now();
   const base::unique_fd process = open_process(process_id{tool});

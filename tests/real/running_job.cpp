@@ -17,24 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors/unique_fd.hpp"
 #include "real_job.hpp"
+#include "start_child.hpp"
 
 namespace mpiacq::test {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-[[noreturn]] void become(const std::vector<std::string>& arguments, int output) {
-  for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
-  const int nothing = ::open("/dev/null", O_RDWR);
-  if (::dup2(nothing, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) ::_exit(99);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  ::_exit(99);
-}
 
 int milliseconds_until(clock::time_point until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
@@ -114,8 +105,8 @@ running_job::running_job(std::vector<std::string> command, std::size_t ranks) {
   command.insert(command.end(), {"--stay", fifo});
   std::array<int, 2> ends{-1, -1};
   if (hold_ < 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  starter_ = ::fork();
-  if (starter_ == 0) become(command, ends[1]);
+  const base::unique_fd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  starter_ = start_child(command, {nothing.get(), ends[1], ends[1], openmpi_environment()});
   ::close(ends[1]);
   output_ = ends[0];
   const auto until = clock::now() + patience;
@@ -240,10 +231,10 @@ std::string image_of(pid_t pid, const std::string& module) {
 }
 
 pid_t start_process(const std::vector<std::string>& arguments, const std::string& output_file) {
-  const pid_t child = ::fork();
-  if (child != 0) return child;
   const char* const path = output_file.empty() ? "/dev/null" : output_file.c_str();
-  become(arguments, ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const base::unique_fd output{::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+  const base::unique_fd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  return start_child(arguments, {nothing.get(), output.get(), output.get(), openmpi_environment()});
 }
 
 bool wait_for_process(pid_t pid, int& status, std::chrono::seconds limit) {
