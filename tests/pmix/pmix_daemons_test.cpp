@@ -28,7 +28,7 @@ struct attached_job {
   std::vector<error> notices;
 };
 
-attached_job attached_with_table(process_id named, job_options options) {
+attached_job seen_until_attached(process_id named, job_options options) {
   attached_job seen;
   auto subject = job::attach(named, std::move(options));
   INFO((subject ? "" : subject.error().message));
@@ -58,7 +58,7 @@ TEST_CASE("attach by PMIx: the server starts the tool's daemon in a shell on eac
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
   const running_server server(folder, folder.copy_of("usual"), forwards ? "forwards" : "honest", 2);
-  const auto seen = attached_with_table(server.pid(), with_daemon("/daemon", forwards));
+  const auto seen = seen_until_attached(server.pid(), with_daemon("/daemon", forwards));
   CHECK(seen.subject->interface() == interface_kind::pmix);
   CHECK(seen.notices.empty());
   CHECK(seen.launches == 1);
@@ -70,7 +70,7 @@ TEST_CASE("attach by PMIx: the end of the tool's daemons is not told as the end 
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
   const running_server server(folder, folder.copy_of("usual"), "daemons_end", 2);
-  const auto seen = attached_with_table(server.pid(), with_daemon("/daemon"));
+  const auto seen = seen_until_attached(server.pid(), with_daemon("/daemon"));
   CHECK(seen.launches == 1);
   CHECK(seen.notices.empty());
   // The daemons end before the next question, which shows what the job has spawned.
@@ -83,7 +83,7 @@ TEST_CASE("attach by PMIx: a server that refuses daemons is one notice, and the 
   REQUIRE_TRUSTED(folder);
   // The library knows no daemon of this name.
   const running_server server(folder, folder.copy_of("usual"), "grows", 2);
-  const auto seen = attached_with_table(server.pid(), with_daemon("/another"));
+  const auto seen = seen_until_attached(server.pid(), with_daemon("/another"));
   CHECK(seen.launches == 0);
   REQUIRE(seen.notices.size() == 1);
   CHECK_THAT(seen.notices[0].message, ContainsSubstring("cannot start daemons"));
@@ -100,7 +100,7 @@ TEST_CASE(
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
   const running_server server(folder, folder.copy_of("usual"), "full", 2);
-  const auto seen = attached_with_table(server.pid(), with_daemon("/daemon"));
+  const auto seen = seen_until_attached(server.pid(), with_daemon("/daemon"));
   CHECK(seen.launches == 0);
   CHECK(seen.notices.size() == 1);
   CHECK(seen.subject->facts().daemons == mpir::daemon_launch::refused);
@@ -119,7 +119,7 @@ TEST_CASE("attach by PMIx: daemons that other ways can replace are not started, 
   const running_server server(folder, folder.copy_of("usual"), habit, 2);
   auto options = with_daemon("/daemon");
   options.daemons->only_if_possible = true;
-  const auto seen = attached_with_table(server.pid(), options);
+  const auto seen = seen_until_attached(server.pid(), options);
   CHECK(seen.launches == 0);
   CHECK(seen.notices.empty());
   CHECK(seen.subject->facts().daemons == mpir::daemon_launch::refused);

@@ -35,8 +35,6 @@ bool comes_to_state(process_id id, char state) {
   return false;
 }
 
-const std::vector<breakpoint_kind> control_kinds = kinds_here();
-
 }  // namespace
 
 TEST_CASE("a running process is interrupted, resumed, and runs on") {
@@ -97,7 +95,7 @@ TEST_CASE("a process whose threads come and go is interrupted again and again") 
   const auto t = new_tracer();
   inferior program("restless");
   const process_id id = at_entry(*t, program);
-  ok(t->insert_breakpoint(id, address_of("restless", "marker"), GENERATE(from_range(control_kinds))));
+  ok(t->insert_breakpoint(id, address_of("restless", "marker"), GENERATE(from_range(kinds_here()))));
   ok(t->resume(id));
   REQUIRE(program.line() == "ready");
   for (int i = 0; i < 100; ++i) {
@@ -135,7 +133,7 @@ TEST_CASE("a process that is killed while it is held, or while it is being stopp
 }
 
 TEST_CASE("signals reach the program untouched: number, value, sender and order") {
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("signals");
   program.request.environment->push_back("SENDER=" + std::to_string(::getpid()));
@@ -172,7 +170,7 @@ TEST_CASE("signals reach the program untouched: number, value, sender and order"
 }
 
 TEST_CASE("traps of the program's own go to the program's handler") {
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("signals");
   const process_id id = at_entry(*t, program);
@@ -242,7 +240,7 @@ TEST_CASE("detaching leaves a group-stopped process stopped") {
 }
 
 TEST_CASE("a launched process that was detached runs to its end, and its exit status is still reported") {
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const bool held = GENERATE(true, false);
   const auto t = new_tracer();
   inferior program("restless");
@@ -262,7 +260,7 @@ TEST_CASE("a launched process that was detached runs to its end, and its exit st
 }
 
 TEST_CASE("a detach in the middle of many hits leaves no thread with a pending trap") {
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const int reported = GENERATE(1, 2, 20);
   const auto t = new_tracer();
   inferior program("threads_at_marker", {"64"});
@@ -303,7 +301,7 @@ TEST_CASE("a process that is detached stopped at its entry point runs no instruc
 
 TEST_CASE("a process that execs stops at its new entry point, with its old number and without breakpoints") {
   const std::string who = GENERATE("leader", "thread");
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("exec_self", {who});
   const process_id id = at_entry(*t, program);
@@ -320,7 +318,7 @@ TEST_CASE("a process that execs stops at its new entry point, with its old numbe
 }
 
 TEST_CASE("a process whose leader has ended is stopped, hits breakpoints and is let go like any other") {
-  const auto kind = GENERATE(from_range(control_kinds));
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("leader_exits");
   const process_id id = at_entry(*t, program);
@@ -390,7 +388,7 @@ TEST_CASE("processes run on after their tracer is destroyed") {
   {
     const auto t = new_tracer();
     id = at_entry(*t, program);
-    ok(t->insert_breakpoint(id, address_of("echo", "marker"), GENERATE(from_range(control_kinds))));
+    ok(t->insert_breakpoint(id, address_of("echo", "marker"), GENERATE(from_range(kinds_here()))));
     if (GENERATE(true, false)) ok(t->resume(id));
   }
   CHECK(program.line() == "ready");

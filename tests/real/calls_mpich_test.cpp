@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string lacking_for_deadlocks() {
+std::string why_no_deadlocks() {
   if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_deadlock_mpich"))) {
     return "MPICH (mpich, libmpich-dev) is not installed";
   }
@@ -49,7 +49,7 @@ json when_all_wait(const running_job& job) {
 
 TEST_CASE("stock MPICH: ranks in receives that wait for each other are named, with the source and the tag",
           "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   running_job job = stuck_mpich_job(3);
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
@@ -75,7 +75,7 @@ TEST_CASE("stock MPICH: ranks in receives that wait for each other are named, wi
 }
 
 TEST_CASE("stock MPICH: ranks in a barrier wait for the one that has not come", "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   running_job job = stuck_mpich_job(3, {"--barrier", "yes"});
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
@@ -86,7 +86,7 @@ TEST_CASE("stock MPICH: ranks in a barrier wait for the one that has not come", 
 }
 
 TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   running_job job = stuck_mpich_job(2, {"--call", "Mprobe"});
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
@@ -94,7 +94,7 @@ TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[release
 }
 
 TEST_CASE("stock MPICH: the report names the line of each rank's call, as the rank has announced it", "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   constexpr int ranks = 2;
   const std::vector<std::string> words = {
       "mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_waits_mpich"), "--calls", "different"};
@@ -125,13 +125,13 @@ TEST_CASE("stock MPICH: the report names the line of each rank's call, as the ra
 }
 
 TEST_CASE("stock MPICH: stacks --args shows the arguments behind the function", "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   const running_job job = stuck_mpich_job(3, {"--barrier", "yes"});
   check_arguments_in_stacks(job);
 }
 
 TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks with the same arguments", "[releases]") {
-  if (const auto why = lacking_for_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_deadlocks(); !why.empty()) MPIACQ_SKIP(why);
   const running_job job = stuck_mpich_job(3);
   (void)when_all_wait(job);
   const auto text = run_command({MPIACQ_COMMAND, "stacks", "--args", job.pid_text()});

@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string lacking_for_pids() {
+std::string why_no_stock_mpich() {
   if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_pids_mpich"))) {
     return "MPICH (mpich, libmpich-dev) is not installed";
   }
@@ -24,7 +24,7 @@ std::vector<std::string> stock_hydra_line(int ranks) {
 }  // namespace
 
 TEST_CASE("stock MPICH: two jobs side by side, each by its starter and by each of its ranks", "[releases]") {
-  if (const auto why = lacking_for_pids(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_stock_mpich(); !why.empty()) MPIACQ_SKIP(why);
   running_job first(stock_hydra_line(2), 2), second(stock_hydra_line(3), 3);
   if (first.ranks().size() != 2 || second.ranks().size() != 3) {
     MPIACQ_SKIP("this mpiexec and libmpich do not find each other: not all ranks have numbers of their own");
@@ -33,7 +33,7 @@ TEST_CASE("stock MPICH: two jobs side by side, each by its starter and by each o
 }
 
 TEST_CASE("stock MPICH: a process that a rank has forked is no rank", "[releases]") {
-  if (const auto why = lacking_for_pids(); !why.empty()) MPIACQ_SKIP(why);
+  if (const auto why = why_no_stock_mpich(); !why.empty()) MPIACQ_SKIP(why);
   running_job job(
       {"mpiexec.hydra", "-n", "2", "sh", "-c", "sleep 600 & \"$0\" \"$@\"; kill $!", rank_program("mpi_pids_mpich")},
       2);

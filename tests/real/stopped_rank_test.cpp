@@ -13,13 +13,13 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t stopped_ranks = 3;
+constexpr std::size_t ranks_of_job = 3;
 
 void check_stopped_rank(const std::vector<std::string>& starter, const std::string& program) {
   auto line = starter;
-  line.insert(line.end(), {"-n", std::to_string(stopped_ranks), rank_program(program)});
-  running_job job(line, stopped_ranks);
-  REQUIRE(job.ranks().size() == stopped_ranks);
+  line.insert(line.end(), {"-n", std::to_string(ranks_of_job), rank_program(program)});
+  running_job job(line, ranks_of_job);
+  REQUIRE(job.ranks().size() == ranks_of_job);
   const long stopped = job.ranks().at(1);
   REQUIRE(comes_true([&] { return process_state(stopped) == 'T'; }));
   // Rank 0 sends and receives after it has stopped rank 1.
@@ -51,7 +51,7 @@ void check_stopped_rank(const std::vector<std::string>& starter, const std::stri
   INFO(end.out);
   CHECK_FALSE(end.timed_out);
   CHECK(end.as_shell() == 0);
-  CHECK(end.all_ranks_ended(stopped_ranks));
+  CHECK(end.all_ranks_ended(ranks_of_job));
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int unexpected_ranks = 4;
+constexpr int ranks_started = 4;
 
 /// Communicator, the sender's rank in it and in the world, tag, bytes.
 using message = std::array<std::string, 5>;
 /// By rank.
 using messages = std::map<long, std::multiset<message>>;
 
-messages unexpected_told(const std::string& output) {
+messages messages_told(const std::string& output) {
   messages all;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -90,15 +90,9 @@ command_outcome queues(const running_job& job, const std::vector<std::string>& o
   return run_command(words, openmpi_options());
 }
 
-std::vector<std::string> unexpected_line(const std::string& prefix, const std::string& program) {
-  return {prefix + "/bin/mpirun",
-          "--oversubscribe",
-          "--mca",
-          "pml",
-          "ob1",
-          "-n",
-          std::to_string(unexpected_ranks),
-          program};
+std::vector<std::string> line_of_debug_build(const std::string& prefix, const std::string& program) {
+  return {
+      prefix + "/bin/mpirun", "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks_started), program};
 }
 
 /// Ends a job whose ranks wait for ever. Returns what it has said.
@@ -114,10 +108,10 @@ TEST_CASE("the unexpected messages of an Open MPI with debug information are tho
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_unexpected.c", folder.path("ranks"), openmpi_options()) == "");
-  running_job job(unexpected_line(prefix, folder.path("ranks")), unexpected_ranks);
-  REQUIRE(job.ranks().size() == unexpected_ranks);
-  const messages said = unexpected_told(job.out());
-  REQUIRE(said.size() == unexpected_ranks);
+  running_job job(line_of_debug_build(prefix, folder.path("ranks")), ranks_started);
+  REQUIRE(job.ranks().size() == ranks_started);
+  const messages said = messages_told(job.out());
+  REQUIRE(said.size() == ranks_started);
   for (const auto& [rank, of_rank] : said) REQUIRE(of_rank.size() == 8);
   {
     const auto run = queues(job, {"--json"});
@@ -136,18 +130,18 @@ TEST_CASE("the unexpected messages of an Open MPI with debug information are tho
     CHECK_THAT(run.out, ContainsSubstring("those of ranks 0-3 are from the memory of the ranks"));
   }
   CHECK(job.disturbed().empty());
-  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
+  CHECK(job.finish().all_ranks_ended(ranks_started));
 }
 
 TEST_CASE("the unexpected messages of a stock Open MPI are not known, and the report says so", "[releases]") {
   if (!have_openmpi() || !std::filesystem::exists(rank_program("mpi_unexpected_openmpi"))) {
     MPIACQ_SKIP(openmpi_not_installed);
   }
-  running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(unexpected_ranks),
+  running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks_started),
                    rank_program("mpi_unexpected_openmpi")},
-                  unexpected_ranks);
-  REQUIRE(job.ranks().size() == unexpected_ranks);
-  CHECK(unexpected_told(job.out()).size() == unexpected_ranks);
+                  ranks_started);
+  REQUIRE(job.ranks().size() == ranks_started);
+  CHECK(messages_told(job.out()).size() == ranks_started);
   const auto run = queues(job, {"--json"});
   INFO(run.err);
   CHECK(run.exit_code == 0);
@@ -155,7 +149,7 @@ TEST_CASE("the unexpected messages of a stock Open MPI are not known, and the re
   const json report = json::parse(run.out);
   CHECK(how_known(report) == std::set<std::string>{"none library"});
   CHECK(report.at("not_known").dump().find("no information about their unexpected messages") != std::string::npos);
-  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
+  CHECK(job.finish().all_ranks_ended(ranks_started));
 }
 
 TEST_CASE("the unexpected messages that MPICH's queue library lists are those that its ranks find") {
@@ -163,11 +157,10 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_unexpected.c", folder.path("ranks"), {}) == "");
-  running_job job({prefix + "/bin/mpiexec", "-n", std::to_string(unexpected_ranks), folder.path("ranks")},
-                  unexpected_ranks);
-  REQUIRE(job.ranks().size() == unexpected_ranks);
-  messages said = unexpected_told(job.out());
-  REQUIRE(said.size() == unexpected_ranks);
+  running_job job({prefix + "/bin/mpiexec", "-n", std::to_string(ranks_started), folder.path("ranks")}, ranks_started);
+  REQUIRE(job.ranks().size() == ranks_started);
+  messages said = messages_told(job.out());
+  REQUIRE(said.size() == ranks_started);
   // A prefix for tests may lie where others can write.
   const auto run = queues(job, {"--json", "--trust-library"});
   INFO(run.err);
@@ -189,7 +182,7 @@ TEST_CASE("the unexpected messages that MPICH's queue library lists are those th
     }
   }
   CHECK(shown(found) == shown(said));
-  CHECK(job.finish().all_ranks_ended(unexpected_ranks));
+  CHECK(job.finish().all_ranks_ended(ranks_started));
 }
 
 TEST_CASE("a hang for a wrong tag names the message that has arrived instead") {
@@ -197,11 +190,11 @@ TEST_CASE("a hang for a wrong tag names the message that has arrived instead") {
   if (prefix.empty()) MPIACQ_SKIP(why_not);
   const scratch_folder folder;
   REQUIRE(build_ranks(prefix, "mpi_hangs.c", folder.path("ranks"), openmpi_options()) == "");
-  auto line = unexpected_line(prefix, folder.path("ranks"));
+  auto line = line_of_debug_build(prefix, folder.path("ranks"));
   const std::string hang = GENERATE("wrong_tag", "exchange_wrong_tag");
   line.push_back(hang);
-  running_job job(line, unexpected_ranks);
-  REQUIRE(job.ranks().size() == unexpected_ranks);
+  running_job job(line, ranks_started);
+  REQUIRE(job.ranks().size() == ranks_started);
   // In these programs the messages have tag 8, and the receives ask for tag 7.
   const std::string arrived = "; a message from rank 1 with tag 8 has arrived";
   json seen;
