@@ -81,8 +81,9 @@ bool is_programs_own(const thread_stack& thread, std::string_view program) {
 }  // namespace
 
 rank_activity activity_in(std::string_view function) {
-  // Open MPI's MPI_Finalize ends in a jump to this function, so that no stack shows MPI_Finalize itself.
+  // These functions of Open MPI end in a jump to another one, so that no stack shows them.
   if (function == "ompi_mpi_finalize") function = "MPI_Finalize";
+  if (function == "mca_pml_base_bsend_detach") function = "MPI_Buffer_detach";
   rank_activity found;
   found.kind = mpi_call_kind::none;
   const auto named = mpi_function_named(function);

@@ -37,6 +37,14 @@ std::string rank_with_place(const rank_call& call, const rank_names& names) {
   }
 }
 
+/// "rank 3 is in no MPI call, at solver.c:88"
+std::string rank_is_at(const rank_call& call, const rank_names& names) {
+  const bool one = call.ranks.count() == 1;
+  const std::string text = counted_ranks(call.ranks, names);
+  if (call.kind == mpi_call_kind::ended) return text + (one ? " has ended" : " have ended");
+  return fmt::format("{} {} {}", text, one ? "is" : "are", place_of(call));
+}
+
 /// "rank 3 in MPI_Recv at solver.c:88"
 std::string stopped_rank(const rank_call& call, const rank_names& names) {
   const std::string text = counted_ranks(call.ranks, names);
@@ -171,7 +179,15 @@ verdict of_odd_ranks(const odd_ranks& found, const rank_names& names) {
   return given;
 }
 
-/// If there is no reason among the ranks that were read, it may be in one that was not.
+/// Where the ranks are whose calls are known.
+std::string places_text(std::span<const rank_report> ranks, const rank_names& names) {
+  std::vector<rank_call> calls = calls_by_site(ranks);
+  std::erase_if(calls, [](const rank_call& call) { return call.kind == mpi_call_kind::unknown; });
+  return calls.empty() ? "" : "; " + ranks_with_places(calls, names, rank_is_at);
+}
+
+/// If there is no reason among the ranks that were read, it may be in one that was not. If all were read, it may be
+/// where they are: in a call that waits for another job, or in one whose other side is not known.
 verdict of_nothing(std::span<const rank_report> ranks, const rank_names& names) {
   verdict given{verdict_basis::nothing, "no rank is known to wait for another", {}};
   const rank_report* first = nullptr;
@@ -183,7 +199,10 @@ verdict of_nothing(std::span<const rank_report> ranks, const rank_names& names) 
     have_one_cause = have_one_cause && rank.report.error().message == first->report.error().message;
     given.ranks.add(rank.entry);
   }
-  if (first == nullptr) return given;
+  if (first == nullptr) {
+    given.sentence += places_text(ranks, names);
+    return given;
+  }
   const std::string which = have_one_cause ? "" : fmt::format("; rank {}", names.of(first->entry));
   given.sentence += fmt::format(", but {} could not be looked at{}: {}", counted_ranks(given.ranks, names), which,
                                 first->report.error().message);

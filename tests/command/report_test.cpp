@@ -97,7 +97,8 @@ TEST_CASE("report: a job in which nobody waits has a verdict that says so") {
   queue_job job(2, {});
   const auto run = report(job);
   CHECK(run.exit_code == 0);
-  CHECK(first_line(run.out) == "mpiacq: no rank is known to wait for another");
+  INFO(run.out);
+  CHECK(run.out.starts_with("mpiacq: no rank is known to wait for another; ranks 0-1 are in no MPI call"));
 }
 
 TEST_CASE("report: an old report stays whole until the new one is whole") {

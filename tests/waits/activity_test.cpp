@@ -46,6 +46,7 @@ TEST_CASE("an MPI call is known in every language and through every layer") {
   CHECK(activity_in("MPI_Waitsome").kind == mpi_call_kind::wait_any);
   // MPI_Finalize has left the stack when this runs.
   CHECK(activity_in("ompi_mpi_finalize").function == "MPI_Finalize");
+  CHECK(activity_in("mca_pml_base_bsend_detach").function == "MPI_Buffer_detach");
   CHECK(activity_in("MPI_Testall").kind == mpi_call_kind::test);
   CHECK(activity_in("mpi_allreduce_").kind == mpi_call_kind::synchronising);
   CHECK(activity_in("MPI_Bcast").kind == mpi_call_kind::collective);

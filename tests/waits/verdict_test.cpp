@@ -170,9 +170,28 @@ TEST_CASE("a verdict without waits names the ranks that are elsewhere than most"
 
   const verdict none = find_verdict({}, std::span(ranks).first(3));
   CHECK(none.basis == verdict_basis::nothing);
-  CHECK(none.sentence == "no rank is known to wait for another");
+  CHECK(none.sentence == "no rank is known to wait for another; ranks 0-2 are in MPI_Barrier at app.c:30");
   CHECK(none.ranks.empty());
   CHECK(find_verdict({}, {}).basis == verdict_basis::nothing);
+}
+
+TEST_CASE("a verdict on ranks that wait for nobody says where they are") {
+  std::vector<rank_report> ranks;
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    ranks.push_back(in_call(rank, rank % 2 == 0 ? "MPI_Wait" : "MPI_Win_lock", {}));
+    ranks.back().doing.at = {"main", "/src/app.c", rank % 2 == 0 ? 5U : 9U};
+  }
+  CHECK(find_verdict({}, ranks).sentence ==
+        "no rank is known to wait for another; "
+        "ranks 0,2,4 are in MPI_Wait at app.c:5, and ranks 1,3,5 are in MPI_Win_lock at app.c:9");
+  ranks[3].doing = {};
+  ranks[3].report = queue_report{};
+  ranks[4].doing.kind = mpi_call_kind::ended;
+  ranks[5].doing = {mpi_call_kind::none, {}, false, {}, {"solve", "/src/solver.c", 88}};
+  CHECK(find_verdict({}, std::span(ranks).subspan(2)).sentence ==
+        "no rank is known to wait for another; "
+        "rank 2 is in MPI_Wait at app.c:5, rank 4 has ended, and rank 5 is in no MPI call, at solver.c:88");
+  CHECK(find_verdict({}, std::span(ranks).subspan(3, 1)).sentence == "no rank is known to wait for another");
 }
 
 TEST_CASE("ranks that wait in a circle without a deadlock give the first wait") {

@@ -26,7 +26,7 @@ enum class verdict_basis : std::uint8_t {
   wait,               ///< ranks wait for others, which wait for nobody
   odd_ranks,          ///< no wait is known; most ranks are in one call, and some are elsewhere
   crash,              ///< ranks have failed
-  nothing,            ///< the look shows no reason; the sentence names ranks that could not be looked at
+  nothing,            ///< the look shows no reason; the sentence says where the ranks are, or which were not looked at
 };
 /// "deadlock", "possible-deadlock", "mismatch", "stopped", "wait", "odd-ranks", "crash", "nothing"
 [[nodiscard]] std::string_view name(verdict_basis basis);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the stacks show of ranks whose queues could not be read.
+// What the stacks show where the queues say nothing, or could not be read.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -42,6 +42,10 @@ std::string doing_text(const rank_call& call) {
     default:
       return "in " + printable(call.function + site_text(call.at));
   }
+}
+
+std::string all_calls_text(const group_queues& seen, const rank_names& names) {
+  return "  the calls of the ranks:\n" + sites_text(calls_by_site(seen.ranks), names);
 }
 
 std::string stopped_text(const group_queues& seen, const rank_names& names) {

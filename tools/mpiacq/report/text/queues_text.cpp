@@ -169,8 +169,10 @@ std::string problems_text(const queues_snapshot& snapshot) {
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   const bool is_unexplained =
       snapshot.waits.waits.empty() && snapshot.waits.deadlocks.empty() && snapshot.waits.mismatches.empty();
-  out.write(stopped_text(snapshot.seen, snapshot.names));
-  if (is_unexplained) out.write(odd_text(snapshot.seen, snapshot.names));
+  const std::string stopped = stopped_text(snapshot.seen, snapshot.names);
+  const std::string odd = is_unexplained ? odd_text(snapshot.seen, snapshot.names) : "";
+  out.write(stopped);
+  out.write(odd);
   // If nothing was read, "no rank waits" would be no answer. The arguments of calls may show waits nevertheless.
   if (nothing_is_read(snapshot)) {
     const bool has_waits = !snapshot.waits.waits.empty() || !snapshot.waits.mismatches.empty();
@@ -178,6 +180,7 @@ void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool
     out.write(calls_text(snapshot.seen, snapshot.names, has_waits));
   } else {
     out.write(waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour));
+    if (is_unexplained && stopped.empty() && odd.empty()) out.write(all_calls_text(snapshot.seen, snapshot.names));
     if (snapshot.verbose) {
       write_every_operation(out, snapshot);
     } else {
