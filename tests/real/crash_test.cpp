@@ -168,16 +168,23 @@ TEST_CASE("watch --crash: a rank that the kernel kills for lack of memory is nam
   if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
   const small_memory group;
   if (!group.why_not.empty()) MPIACQ_SKIP(group.why_not);
-  const scratch_folder folder;
   auto line = open_mpi.starter;
   for (const auto& word : group.joined()) line.push_back(word);
   line.push_back(program_of(open_mpi, "mpi_crash"));
   line.emplace_back("memory");
-  const auto run = watch_crash({"--report", folder.path("reports")}, line);
-  INFO(run.err);
-  const std::string sentence = report_in(folder.path("reports")).at("verdict").at("sentence");
-  CHECK_THAT(sentence,
-             StartsWith("rank 1 received SIGKILL, and meanwhile the kernel has killed a process of its node"));
-  CHECK_THAT(sentence, ContainsSubstring(" at mpi_crash.cpp:"));
-  CHECK(run.exit_code == 128 + 9);
+  // Two seconds after the kernel has killed the rank, it frees the memory with the stack. On a loaded machine, mpiacq
+  // may get a processor too late.
+  constexpr int most_tries = 5;
+  bool line_is_named = false;
+  for (int i = 0; i < most_tries && !line_is_named; ++i) {
+    const scratch_folder folder;
+    const auto run = watch_crash({"--report", folder.path("reports")}, line);
+    INFO(run.err);
+    const std::string sentence = report_in(folder.path("reports")).at("verdict").at("sentence");
+    CHECK_THAT(sentence,
+               StartsWith("rank 1 received SIGKILL, and meanwhile the kernel has killed a process of its node"));
+    CHECK(run.exit_code == 128 + 9);
+    line_is_named = sentence.find(" at mpi_crash.cpp:") != std::string::npos;
+  }
+  CHECK(line_is_named);
 }

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address_sanitizer.hpp"
+#include "sanitizers.hpp"
 #ifdef MPIACQ_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "address_sanitizer.hpp"
 #include "catch.hpp"
 #include "child_cost.hpp"
 #include "code_names/code_names.hpp"
@@ -24,6 +23,7 @@
 #include "modules/ld_so_cache.hpp"
 #include "mpiacq/process/process_types.hpp"
 #include "run_command.hpp"
+#include "sanitizers.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -33,8 +33,8 @@ namespace {
 const target_abi x86_64 = abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64);
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
-/// The limit for any file. AddressSanitizer keeps freed memory, and needs more in addition.
-#ifdef MPIACQ_ADDRESS_SANITIZER
+/// The limit for any file. AddressSanitizer keeps freed memory, and both sanitizers need several times as much.
+#if defined(MPIACQ_ADDRESS_SANITIZER) || defined(MPIACQ_THREAD_SANITIZER)
 constexpr std::uint64_t most_memory = 2 * gigabyte;
 #else
 constexpr std::uint64_t most_memory = 300 * megabyte;
