@@ -99,6 +99,7 @@ TEST_CASE("report: a job in which nobody waits has a verdict that says so") {
   CHECK(run.exit_code == 0);
   INFO(run.out);
   CHECK(run.out.starts_with("mpiacq: no rank is known to wait for another; ranks 0-1 are in no MPI call"));
+  CHECK_THAT(run.out, ContainsSubstring("  the calls of the ranks:\n    ranks 0-1: in no MPI call"));
 }
 
 TEST_CASE("report: an old report stays whole until the new one is whole") {

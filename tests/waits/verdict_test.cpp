@@ -175,7 +175,7 @@ TEST_CASE("a verdict without waits names the ranks that are elsewhere than most"
   CHECK(find_verdict({}, {}).basis == verdict_basis::nothing);
 }
 
-TEST_CASE("a verdict on ranks that wait for nobody says where they are") {
+TEST_CASE("if no rank is known to wait, the verdict says where the ranks are") {
   std::vector<rank_report> ranks;
   for (std::uint32_t rank = 0; rank < 6; ++rank) {
     ranks.push_back(in_call(rank, rank % 2 == 0 ? "MPI_Wait" : "MPI_Win_lock", {}));

@@ -30,7 +30,7 @@ void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 [[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits);
 /// "in MPI_Recv at solver.c:88", "in no MPI call, at solver.c:88", "it has ended"; printable.
 [[nodiscard]] std::string doing_text(const rank_call& call);
-/// The calls of all ranks with their places, for a job in which nobody is known to wait.
+/// Lists the call of each rank and its place. The report has this list if no rank is known to wait.
 [[nodiscard]] std::string all_calls_text(const group_queues& seen, const rank_names& names);
 /// The ranks that a signal has stopped, with their places; empty if there are none.
 [[nodiscard]] std::string stopped_text(const group_queues& seen, const rank_names& names);
